@@ -12,6 +12,7 @@ import numpy as np
 
 import jaxneuro as jn
 
+from ._array_files import read_npy
 from ._describe.part import end_name
 from ._kernels.installed import installed
 from ._numerics import grid
@@ -204,7 +205,7 @@ def _inputs(given: list[str], steps: int) -> dict[str, np.ndarray]:
         if value.endswith(".npy"):
             if not Path(value).is_file():
                 raise ValueError(f"--input {name}: {value}: there is no such file")
-            out[name] = np.load(value, allow_pickle=False)
+            out[name] = read_npy(f"--input {name}", Path(value))
             continue
         try:
             out[name] = np.full(steps, float(value))

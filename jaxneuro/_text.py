@@ -39,6 +39,11 @@ def brief(value: Any) -> str:
     return text if len(text) <= _LONG else an(type(value).__name__)
 
 
+def printable(text: str) -> str:
+    """A text whose control characters, and others that cannot be printed, are written out."""
+    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
+
+
 def plainly(x: Any) -> str:
     """A number without the digits that float32 makes up: -0.009 for -0.008999999612569809."""
     text = f"{x:.6g}"

@@ -74,7 +74,14 @@ class InvalidValueError(ValueError):
     def __init__(self, owner: str, field: str, must: str, got: str, hint: str = "") -> None:
         self.owner, self.field, self.must, self.got, self.hint = owner, field, must, got, hint
         name = f"{owner}: {field}" if owner and field else owner or field
+        self._bare = ""  # the message, if `raised_in` has named the owner
         super().__init__(f"{name} must be {must}; got {got}{hint}")
+
+    def raised_in(self, function: str) -> None:
+        """Names a function as the owner, unless the error has one; of two the outer one."""
+        if not self.owner or self._bare:
+            self._bare = self._bare or str(self.args[0])
+            self.owner, self.args = function, (f"{function}: {self._bare}",)
 
     def __reduce__(self) -> tuple:
         return type(self), (self.owner, self.field, self.must, self.got, self.hint)
@@ -226,8 +233,18 @@ def in_other_unit(x: float, unit: str) -> str:
 
 def as_number(value: Any) -> float:
     """One real number as a `float`; nan for all else: a text, a truth value, an array, None."""
-    x = None if isinstance(value, str | bytes) or is_traced(value) else np.asarray(value)
+    x = None if isinstance(value, str | bytes) or is_traced(value) else array_of(value)
     return float(x) if x is not None and x.ndim == 0 and x.dtype.kind in "iuf" else math.nan
+
+
+def array_of(value: Any) -> np.ndarray:
+    """What was given as an array; the value as an object where it is none, as `[[1, 2], [3]]`."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        whole = np.empty((), object)
+        whole[()] = value
+        return whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -332,11 +349,14 @@ class Flag(Kind):
 
 @dataclasses.dataclass(frozen=True)
 class Name(Kind):
-    """A text of at least one letter."""
+    """A text of at least one letter that can be printed: on one line, no control characters."""
 
     def convert(self, value: Any) -> str:
         if not isinstance(value, str) or not value:
             raise Unfit("a text of at least one letter", name_given(value))
+        if not value.isprintable():
+            bad = next(x for x in value if not x.isprintable())
+            raise Unfit("a text without characters that cannot be printed", f"{bad!r} in it")
         return value
 
 
@@ -781,7 +801,7 @@ def arguments(**kinds: Kind) -> Callable[[F], F]:
     """Declares arguments of a function: each is converted, and refused if it is not of its kind.
 
     Unknown and missing arguments are Python's own `TypeError`. Arguments that are not named, and
-    defaults, are left as they are.
+    defaults, are left as they are. An error without an owner from inside is owned by the function.
     """
 
     def decorated(function: F) -> F:
@@ -801,7 +821,11 @@ def arguments(**kinds: Kind) -> Callable[[F], F]:
                     given[k] = check(owner, name, kinds[name], given[k])
                 elif name in named:
                     named[name] = check(owner, name, kinds[name], named[name])
-            return function(*given, **named)
+            try:
+                return function(*given, **named)
+            except InvalidValueError as error:
+                error.raised_in(owner)
+                raise
 
         return call  # type: ignore[return-value]
 

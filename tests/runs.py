@@ -11,11 +11,6 @@ from jaxneuro._run.recording import Recording, RunInfo
 from jaxneuro._run.spikes import SpikeBits
 from jaxneuro._run.statistics import sums_of
 
-EMPTY = (
-    *("traces", "neurons", "shared", "means", "lfp", "weights", "synapses", "weight_histograms"),
-    *("weight_edges", "counts", "statistics"),
-)
-
 
 def result(spikes, sizes, duration=100.0, start=0.0, dt=0.1, **recorded):
     """A `Result`: `spikes[name]` pairs (time [ms], neuron), each at the end of a step, or None."""
@@ -32,12 +27,8 @@ def result(spikes, sizes, duration=100.0, start=0.0, dt=0.1, **recorded):
         "state": None,
         "sample_times": np.zeros(0),
         "interval": dt,
-        "function": None,
-        "key": None,
         "compile_s": 0.0,
         "run_s": 0.0,
-        "interrupted": False,
-        **{name: {} for name in EMPTY},
         **recorded,
     }
     return jn.Result(

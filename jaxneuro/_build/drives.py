@@ -52,7 +52,7 @@ def check_neuron(
     owner = _owner(model, f"population {group.populations[0]!r}")
     for port in given:
         if port not in Drive._fields and port not in model.ports:
-            ports = ", ".join(map(repr, model.ports)) or "no port, so no Direct synapse"
+            ports = ", ".join(map(repr, model.ports)) or "no port"
             raise InvalidValueError(owner, "ports", f"among {ports}", f"{port!r} of {given[port]}")
     for n in tried_sizes(model):
         _check_step(owner, model, n, given, dt, dtype)
@@ -182,24 +182,30 @@ def check_apart(
         dtype: that of the network.
     """
     zeros: Any = np.zeros(_N, dtype)
+
+    def check(label: str, model: Any, call: Callable, start: Any) -> None:
+        # As the network has them, whatever 64-bit JAX makes of what a model says.
+        exact = lambda m, s: call(*as_floating((m, s), dtype))  # noqa: E731
+        _check_apart(what, label, model, exact, start)
+
     for group in groups:
         label, model = f"population {group.populations[0]!r}", first_member(group.model)
         if is_own(model):
             arrivals: Any = dict.fromkeys(model.ports, zeros) or None
             drive = Drive(zeros, zeros, zeros, arrivals)
             start = jax.eval_shape(lambda m: initial_state(m, _N), model)
-            _check_apart(what, label, model, lambda m, s, d=drive: m.step(s, d, dt), start)
+            check(label, model, lambda m, s, d=drive: m.step(s, d, dt), start)
         for receptor in map(first_member, group.receptors):
             if is_own(receptor):
                 given = np.zeros((len(receptor.ports), _N) if receptor.ports else _N, dtype)
                 start = jax.eval_shape(lambda m: m.init(_N), receptor)
                 call = lambda m, s, a=given: m.step(s, a, zeros, dt)  # noqa: E731
-                _check_apart(what, label, receptor, call, start)
+                check(label, receptor, call, start)
     for label, release in releases:
         model = None if release is None else first_member(release)
         if model is not None and is_own(model):
             start = jax.eval_shape(lambda m: any_state(m, _N), model)
-            _check_apart(what, label, model, lambda m, s: m.step(s, zeros > 0, zeros, dt), start)
+            check(label, model, lambda m, s: m.step(s, zeros > 0, zeros, dt), start)
 
 
 def _check_apart(what: str, label: str, model: Any, call: Callable, state: Any) -> None:

@@ -49,7 +49,7 @@ def build_plastic(
     """
     if p.plasticity is None:
         return None
-    rule = _on_grid(p, dt)
+    rule = _prepared(p, dt, dtype)
     ticks, sums = interval_steps(rule, label(p), dt)
     targets = grouping.description.population(p.post.population).n
     programs = _programs(grouping.description, p, dt, dtype)
@@ -60,7 +60,7 @@ def build_plastic(
             programs.why,
         )
     return Plastic(
-        rule=jax.tree.map(lambda x: as_array(x, dtype), rule),
+        rule=rule,
         programs=programs,
         name=p.name,
         n_sources=grouping.description.population(p.pre.population).n,
@@ -114,7 +114,7 @@ def _check_storage(p: Projection, dtype: np.dtype, weights: np.dtype, determinis
 def _check_rule(description: Description, p: Projection, dt: float, dtype: np.dtype) -> None:
     """Holds a rule to its role, and to the neurons that it is between."""
     owner = label(p)
-    rule = _on_grid(p, dt)
+    rule = _prepared(p, dt, dtype)
     for path, x in jax.tree_util.tree_flatten_with_path(rule)[0]:
         if np.ndim(x):
             where = jax.tree_util.keystr(path, simple=True, separator=".")
@@ -131,15 +131,18 @@ def _check_rule(description: Description, p: Projection, dt: float, dtype: np.dt
         check_start(p, np.asarray(p.weight))
 
 
-def _on_grid(p: Projection, dt: float) -> Plasticity:
-    """The rule of a projection, its durations as numbers of steps; raises for one off the grid."""
+def _prepared(p: Projection, dt: float, dtype: np.dtype) -> Plasticity:
+    """The rule of a projection, its durations as numbers of steps, its numbers in the dtype of the
+    network; raises for a duration off the grid.
+    """
     assert p.plasticity is not None
-    return on_grid(label(p), p.plasticity, dt)
+    rule = on_grid(label(p), p.plasticity, dt)
+    return jax.tree.map(lambda x: as_array(x, dtype), rule)
 
 
 def _programs(description: Description, p: Projection, dt: float, dtype: np.dtype) -> RulePrograms:
     """The functions of a rule for the kernels; raises for those that do not fit."""
-    rule = jax.tree.map(lambda x: as_array(x, dtype), _on_grid(p, dt))
+    rule = _prepared(p, dt, dtype)
     model = description.population(p.post.population).model
     numbers = post_numbers(rule, model, label(p), dt, dtype)
     return check_rule(rule, label(p), numbers, dt, dtype)

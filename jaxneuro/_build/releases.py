@@ -10,6 +10,7 @@ from .._describe.part import as_part
 from .._describe.projection import Projection
 from .._model import Drive, Neuron, Release
 from .._network.group import initial_state
+from .._network.members import as_floating
 from .._text import an
 from ..spec import InvalidValueError
 from .contract import step, traced_state, tried_sizes
@@ -132,7 +133,7 @@ def never_spikes_at_all(neuron: Neuron, dt: float, dtype: np.dtype) -> bool:
     """Whether the spikes of the traced `step` depend on nothing: neither state nor drive."""
     model = alone(neuron, dtype)
     zeros: Any = np.zeros(2, dtype)
-    state = jax.eval_shape(lambda m: initial_state(m, 2), model)
+    state = jax.eval_shape(lambda m: as_floating(initial_state(m, 2), dtype), model)
     arrivals: Any = dict.fromkeys(model.ports, zeros) or None
     drive = Drive(zeros, zeros, zeros, arrivals)
     jaxpr = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt)[1])(drive, model, state).jaxpr

@@ -27,22 +27,34 @@ from ..space import ConductionDelay
 from ..space._distances import distance_range
 from ..spec import InvalidValueError
 from ..stimuli import Current, Signal
-from ..synapses import Delta, Into
+from ..synapses import Delta, Direct, Into
 from .grouping import Sender
 
 _EXTREMES = np.array([0, 2**32 - 1], np.uint32)
 
 
 def check_signs(description: Description) -> None:
-    """Raises `InvalidValueError` for a known weight of the wrong sign for its receptor."""
+    """Raises `InvalidValueError` for a known weight of the wrong sign for its receptor, or a port
+    that there is not.
+    """
     for p in (*description.projections, *description.couplings, *description.stimuli):
         if isinstance(p, Coupling) or p.synapse is not None:
             gain = getattr(p, "gain", 1.0)
             values = _known(p.weight)
             neuron = description.population(p.post.population).model
+            _check_port(p, neuron)
             check_sign(p, sign_at(neuron, p), [gain * x for x in values], p.weight)
             if isinstance(p, Projection) and p.plasticity is not None:
                 check_rule_sign(p.label, sign_at(neuron, p), p.plasticity, p.gain)
+
+
+def _check_port(p: Sender, neuron: Neuron) -> None:
+    """Raises `InvalidValueError` for a port that the neurons do not have."""
+    if isinstance(p.synapse, Direct) and p.synapse.port not in neuron.ports:
+        ports = ", ".join(map(repr, neuron.ports))
+        must = f"one of the ports of {type(neuron).__name__}, {ports}"
+        must = must if ports else f"no Direct, as {type(neuron).__name__} has no port"
+        raise InvalidValueError(p.label, "synapse", must, repr(p.synapse))
 
 
 def check_drawn_weights(

@@ -93,11 +93,13 @@ def native_library() -> ctypes.CDLL | None:
 def exchange_available() -> bool:
     """Whether the devices of a mesh in this process can exchange by the native library.
 
-    It needs more of jaxlib than other kernels do: states of a call, and the number of a run.
+    It needs more of jaxlib than other kernels do: states of a call, and the number of a run. It
+    starts JAX: a CPU backend that starts later takes up handlers before their types, and fails.
     """
     library = native_library()
     if library is None:
         return False
+    jax.devices()
     try:
         library.jaxneuro_exchange_waits.argtypes = (_SIZE, _SIZE)
         library.jaxneuro_exchange_waits.restype = _SIZE

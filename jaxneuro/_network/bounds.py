@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import as_array, is_traced
 from .._fields import check_lengths, inner, named_parameters, with_numbers
 from .._model import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from .._numerics.distributions import Distribution
@@ -225,6 +225,8 @@ def with_parameters(
             "the same class where it was a signal, amplitude=Sinusoid(10.0, 2.0, 8.0)"
         )
         raise InvalidValueError(label, ", ".join(values), must, "another kind")
+    # Made in 64 bits, numbers would not mix with those of the network that are kept.
+    new = jax.tree.map(lambda x, kept: as_array(x, kept.dtype), new, old)
     check_lengths(label, new, sizes[index], label)
     check_grid(label, new, net.dt)
     if isinstance(new, Neuron):

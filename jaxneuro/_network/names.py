@@ -36,13 +36,15 @@ class NoSuchNameError(KeyError, ValueError):
         return str(self.args[0])
 
 
-def register_dictionary(kind: type, made: Callable[[Iterable], Any]) -> None:
-    """Lets JAX map over a class as over any dictionary; `made` is what comes out, of the pairs."""
-    jax.tree_util.register_pytree_with_keys(
-        kind,
-        lambda x: (tuple((jax.tree_util.DictKey(k), x[k]) for k in sorted(x)), tuple(sorted(x))),
-        lambda names, values: made(zip(names, values)),
-    )
+def register_dictionary(kind: type, about: Callable[[Any], tuple] = lambda _: ()) -> None:
+    """Lets JAX map over a class as over any dictionary; `about` is what it is made of beside it."""
+
+    def apart(x: Any) -> tuple[Iterable, tuple]:
+        names = tuple(sorted(x))
+        return tuple((jax.tree_util.DictKey(k), x[k]) for k in names), (names, about(x))
+
+    made = lambda of, values: kind(zip(of[0], values), *of[1])  # noqa: E731
+    jax.tree_util.register_pytree_with_keys(kind, apart, made)
 
 
 class ByName(dict):
@@ -55,7 +57,7 @@ class ByName(dict):
         return ByName, (dict(self),)
 
 
-register_dictionary(ByName, ByName)
+register_dictionary(ByName)
 
 
 class Shared(NamedTuple):

@@ -2,14 +2,14 @@
 
 import json
 import os
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from jaxtyping import Shaped
 
 from .. import spec
+from .._array_files import read_npz
 from .._whole_file import check_file, write_whole
 from ..spec import InvalidValueError
 
@@ -42,58 +42,36 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
 
 def read_file(
     path: str | os.PathLike,
-    names: Sequence[str],
     since: Mapping[str, int],
     until: Mapping[str, int],
+    max_mb: float,
 ) -> dict[str, Any]:
-    """What `write_file` wrote; raises `ValueError` unless it is a whole file with `names`.
+    """What `write_file` wrote; raises `ValueError` unless it is a whole file with all its names.
 
-    `since` says from which version on a file has a name, `until` up to which; elsewhere it is an
-    empty dict.
+    `since` says from which version on a file has a name, `until` up to which. `max_mb` is that of
+    `read_npz`.
     """
-    arrays = _read_arrays(path)
+    whole = spec.check("load", "path", spec.FilePath(), path)
+    check_file(whole)
+    arrays = read_npz("load", whole, "a whole file that Result.save wrote", max_mb)
     try:
         header = json.loads(arrays.pop(_HEADER).tobytes().decode())
         kind, version = header["kind"], header["version"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         kind, version = None, None
+    named = f"the file {os.fspath(path)!r}"
     if kind != _KIND or not isinstance(version, int):
-        raise ValueError(f"{_named(path)} must be a file that Result.save wrote; it is another npz")
+        raise ValueError(f"{named} must be a file that Result.save wrote; it is another npz")
     if version > _VERSION:
         raise ValueError(
-            f"{_named(path)} must be of version {_VERSION} or below; it is of {version}: read it "
+            f"{named} must be of version {_VERSION} or below; it is of {version}: read it "
             "with a newer jaxneuro"
         )
     try:
-        held = [k for k in names if since.get(k, 1) <= version <= until.get(k, _VERSION)]
-        found = {name: _decode(header["values"][name], arrays) for name in held}
-        return {name: found.get(name, {}) for name in names}
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ValueError(f"{_named(path)} is damaged, write it again: {error!r}") from error
-
-
-def _named(path: str | os.PathLike) -> str:
-    return f"the file {os.fspath(path)!r}"
-
-
-def _read_arrays(path: str | os.PathLike) -> dict[str, Shaped[np.ndarray, "..."]]:
-    whole = spec.check("load", "path", spec.FilePath(), path)
-    check_file(whole)
-    with open(whole, "rb") as file:
-        if not zipfile.is_zipfile(file):
-            raise ValueError(
-                f"{_named(path)} must be a whole file that Result.save wrote; it is cut off or of "
-                "another kind"
-            )
-        file.seek(0)
-        try:
-            with np.load(file, allow_pickle=False) as opened:
-                return {name: opened[name] for name in opened.files}
-        except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(
-                f"{_named(path)} must be a whole file that Result.save wrote; it cannot be read: "
-                f"{error}"
-            ) from error
+        held = [k for k, v in since.items() if v <= version <= until.get(k, _VERSION)]
+        return {name: _decode(header["values"][name], arrays) for name in held}
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{named} is damaged, write it again: {error!r}") from error
 
 
 def _encode(where: str, value: Any, arrays: list[Shaped[np.ndarray, "..."]]) -> Any:

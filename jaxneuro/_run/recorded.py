@@ -26,6 +26,7 @@ FIELDS = {
     "neurons": ("population of which some neurons were chosen", "neurons={{{name!r}: [0, 1]}}"),
     "synapses": ("projection of which some weights were chosen", "weights={{{name!r}: [0, 1]}}"),
 }
+_NAMED = spec.Entries(spec.Anything())
 
 
 class NotRecordedError(NoSuchNameError):
@@ -35,7 +36,7 @@ class NotRecordedError(NoSuchNameError):
 class Recorded(dict):
     """A dictionary of what was recorded; `how` says how what is missing is recorded."""
 
-    def __init__(self, values: Mapping[str, Any], kind: str, how: str):
+    def __init__(self, values: Any, kind: str, how: str):
         dict.__init__(self, values)
         self.kind, self.how = kind, how
 
@@ -59,6 +60,7 @@ class Recorded(dict):
 def recorded(field: str, values: Mapping[str, Any]) -> Recorded:
     """The values of a field of a `Result`; of traces and means, each by variable too."""
     kind, how = FIELDS[field]
+    values = spec.check("Result", field, _NAMED, values)
     if field in ("traces", "means"):
         values = {name: _variables(field, name, x) for name, x in values.items()}
     return Recorded(values, kind, how)
@@ -66,12 +68,13 @@ def recorded(field: str, values: Mapping[str, Any]) -> Recorded:
 
 def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:
     field = "variables" if field == "traces" else field
-    had = "".join(f"{variable!r}, " for variable in values)
+    values = spec.check("Result", f"{field} of {name!r}", _NAMED, values)
+    had = "".join(f"{variable!r}, " for variable in sorted(values))  # as JAX orders names
     more = f"{field}={{{{{name!r}: ({had}{{name!r}})}}}}"
     return Recorded(values, f"recorded variable of {name!r}", more)
 
 
-register_dictionary(Recorded, dict)
+register_dictionary(Recorded, lambda x: (x.kind, x.how))
 
 
 class RecordedSpikes(Mapping[str, SpikeTrains]):

@@ -1,5 +1,6 @@
 """`Recording`: what a scan recorded, of one run or of a batch of runs."""
 
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -174,9 +175,6 @@ class Recording(eqx.Module):
             **self.info.fields(),
             **{name: getattr(host, name) for name in RECORDED},
             key=int(self.key),
-            compile_s=float("nan"),
-            run_s=float("nan"),
-            interrupted=False,
         )
 
     @property
@@ -198,11 +196,9 @@ class Recording(eqx.Module):
     __pdoc__ = text_inside
 
 
-# The fields of a recording that a `Result` has, too.
-RECORDED = (
-    *("traces", "counts", "function", "means", "lfp", "weights", "weight_histograms"),
-    *("weight_edges", "statistics"),
-)
+# The fields that a `Result` has as they are.
+_OTHERS = ("spikes", "first_step", "key", "info")
+RECORDED = tuple(f.name for f in dataclasses.fields(Recording) if f.name not in _OTHERS)
 
 
 def _some(value: Any) -> bool:

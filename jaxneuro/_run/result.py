@@ -1,13 +1,14 @@
 """The result of a run."""
 
-import dataclasses
 import os
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int, Int32, Num, Shaped
 
 from .. import spec
+from .._array_files import MOST_MB
 from .._build.releases import never_spikes_at_all
 from .._html import page, raster, table
 from .._network.members import first_member
@@ -45,8 +46,8 @@ def html_of_record(record: "Record") -> str:
     rows = [("every spike", "yes" if record.spikes else "no")]
     if record.rates:
         rows.append(("spikes per step and population", "yes"))
-    for field, what in about.items():
-        value = getattr(record, field)
+    for name, what in about.items():
+        value = getattr(record, name)
         if value:
             rows.append((what, shown(value)))
     if record.samples:
@@ -60,7 +61,7 @@ def html_of_result(result: "Result") -> str:
     title = f"Result: {counted(len(result.populations), 'population')}, {result.duration:g} ms"
     title += f" from {result.start:g} to {result.stop:g} ms in {result.run_s:.3g} s"
     title += f"; {result.nothing_sampled}" if result.nothing_sampled else ""
-    title += ", interrupted" if result.interrupted else ""
+    title += _ended(result)
     bands, rows = [], []
     for name, n in result.populations.items():
         spikes = rate = "not recorded"
@@ -75,36 +76,22 @@ def html_of_result(result: "Result") -> str:
                 spikes = rate = "its model never spikes"
         rows.append((name, f"{n:,}", spikes, rate))
     tables = [table(("population", "neurons", "spikes", "mean rate"), rows)]
-    tables.append(table(("recorded", "variable", "samples x numbers"), _sampled(result)))
+    sampled = result._samples() + [(k, "spikes per step", x) for k, x in result.counts.items()]
+    shapes = [(name, what, " x ".join(f"{n:,}" for n in x.shape)) for name, what, x in sampled]
+    tables.append(table(("recorded", "variable", "samples x numbers"), shapes))
     drawing = raster(bands, result.start, result.stop)
     return page(title if result.n_steps else f"{title}: no time steps", tables, drawing)
 
 
-def _sampled(result: "Result") -> list[tuple[str, str, str]]:
-    rows = [
-        (name, variable, _shape(x))
-        for name, variables in result.traces.items()
-        for variable, x in variables.items()
-    ]
-    rows += [
-        (name, f"mean {variable}", _shape(x))
-        for name, variables in result.means.items()
-        for variable, x in variables.items()
-    ]
-    more = {"lfp": result.lfp, "weights": result.weights, "spikes per step": result.counts}
-    more["weight histogram"] = result.weight_histograms
-    rows += [(name, what, _shape(x)) for what, values in more.items() for name, x in values.items()]
-    return rows
-
-
-def _shape(x: Shaped[np.ndarray, "..."]) -> str:
-    return " x ".join(f"{n:,}" for n in x.shape)
+def _ended(result: "Result") -> str:
+    """What ended a run, where it was not its duration alone."""
+    return ", interrupted" * result.interrupted + ", until its condition held" * result.until_held
 
 
 # --- The result of a simulation: events, traces and rates by name, on the host.
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Result:
     """What `simulate` recorded, as NumPy arrays by population name.
 
@@ -140,6 +127,7 @@ class Result:
         compile_s: wall seconds of compiling.
         run_s: wall seconds of the run.
         interrupted: whether Ctrl-C ended it.
+        until_held: whether it ended as the condition `until` of `simulate` held.
 
     Raises:
         NotRecordedError: for what was not recorded; a `KeyError` and a `ValueError`.
@@ -154,28 +142,31 @@ class Result:
     spikes: RecordedSpikes
     sample_times: Float[np.ndarray, " samples"]
     interval: float
-    traces: dict[str, dict[str, Shaped[np.ndarray, "samples _"]]]
-    neurons: dict[str, Int[np.ndarray, " _"]]
-    shared: dict[str, dict[str, str]]
-    means: dict[str, dict[str, Float[np.ndarray, " samples"]]]
-    lfp: dict[str, Float[np.ndarray, " samples"]]
-    weights: dict[str, Float[np.ndarray, "samples _"]]
-    synapses: dict[str, Int[np.ndarray, " _"]]
-    weight_histograms: dict[str, Int32[np.ndarray, "samples _"]]
-    weight_edges: dict[str, Float[np.ndarray, " _"]]
-    function: Any
-    counts: dict[str, Num[np.ndarray, " steps"]]
-    statistics: dict[str, SpikeSums]
-    key: int | None
-    compile_s: float
-    run_s: float
-    interrupted: bool
+    traces: dict[str, dict[str, Shaped[np.ndarray, "samples _"]]] = field(default_factory=dict)
+    neurons: dict[str, Int[np.ndarray, " _"]] = field(default_factory=dict)
+    shared: dict[str, dict[str, str]] = field(default_factory=dict)
+    means: dict[str, dict[str, Float[np.ndarray, " samples"]]] = field(default_factory=dict)
+    lfp: dict[str, Float[np.ndarray, " samples"]] = field(default_factory=dict)
+    weights: dict[str, Float[np.ndarray, "samples _"]] = field(default_factory=dict)
+    synapses: dict[str, Int[np.ndarray, " _"]] = field(default_factory=dict)
+    weight_histograms: dict[str, Int32[np.ndarray, "samples _"]] = field(default_factory=dict)
+    weight_edges: dict[str, Float[np.ndarray, " _"]] = field(default_factory=dict)
+    function: Any = None
+    counts: dict[str, Num[np.ndarray, " steps"]] = field(default_factory=dict)
+    statistics: dict[str, SpikeSums] = field(default_factory=dict)
+    key: int | None = None
+    compile_s: float = float("nan")
+    run_s: float = float("nan")
+    interrupted: bool = False
+    until_held: bool = False
 
     def __post_init__(self) -> None:
-        for field in FIELDS.keys() - {"spikes"}:
-            object.__setattr__(self, field, recorded(field, getattr(self, field)))
+        for name in FIELDS.keys() - {"spikes"}:
+            object.__setattr__(self, name, recorded(name, getattr(self, name)))
         events: Any = self.spikes  # by population, steps from `first_step` and neurons, or None
         events = events.by_population if isinstance(events, RecordedSpikes) else events
+        for name in (*(name for name, *_ in self.layout), *(events or ())):  # a file may hold any
+            spec.check("Result", "populations", spec.Name(), name)
         steps, window = (self.first_step, self.n_steps, self.dt), (self.start, self.stop)
         spikes = RecordedSpikes(self.populations, events, steps, window)
         object.__setattr__(self, "spikes", spikes)
@@ -193,8 +184,7 @@ class Result:
     @property
     def nothing_sampled(self) -> str:
         """Why there is no sample of what was to be sampled; "" where there is one."""
-        named = self.traces, self.means, self.lfp, self.weights, self.weight_histograms
-        if self.sample_times.size or not (any(named) or self.function is not None):
+        if self.sample_times.size or not (self._samples() or self.function is not None):
             return ""
         return f"no samples: no time of the run is a multiple of interval={self.interval:g} ms"
 
@@ -295,13 +285,11 @@ class Result:
         Raises:
             InvalidValueError: if nothing was sampled under that name.
         """
-        learned = {"weights": self.weights, "weight histogram": self.weight_histograms}
-        names = {**self.traces, **self.means, **self.lfp, **self.weights, **self.weight_histograms}
+        samples = self._samples()
+        names = dict.fromkeys(of for of, *_ in samples)
         spec.check_known("sampled population or projection", name, names)
-        means = {f"mean {k}": x for k, x in self.means.get(name, {}).items()}
-        lfp = {"lfp": self.lfp[name]} if name in self.lfp else {}
-        more = {what: x[name] for what, x in learned.items() if name in x}
-        return {"time": self.sample_times, **self.traces.get(name, {}), **means, **lfp, **more}
+        found = {what: x for of, what, x in samples if of == name}
+        return {"time": self.sample_times, **found}
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes all but the network to a file, which `Result.load` reads.
@@ -315,29 +303,38 @@ class Result:
             FileNotFoundError: for a missing folder.
         """
         state = SavedState.of(self.state) if isinstance(self.state, NetworkState) else self.state
-        kept = None if state is None else {k: getattr(state, k) for k in _STATE}
-        values = {name: getattr(self, name) for name in _KEPT}
+        values = {name: getattr(self, name) for name in _SINCE}
+        values["state"] = None if state is None else dict(vars(state))
+        values["spikes"] = self.spikes.by_population
         values["statistics"] = {name: tuple(x) for name, x in self.statistics.items()}
-        write_file(path, values | {"spikes": self.spikes.by_population, "state": kept})
+        write_file(path, values)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "Result":
+    @spec.arguments(max_mb=spec.Number(above=0.0))
+    def load(cls, path: str | os.PathLike, *, max_mb: float = MOST_MB) -> "Result":
         """A result from a file that `save` wrote, without its network.
 
         `simulate(net, ms, state=result)` goes on from it, with the network built as it was.
 
+        Args:
+            path: the file.
+            max_mb: how much a file that somebody has compressed may unpack to, in MB; `save` does
+                not compress, and its files are read whatever their size.
+
         Raises:
-            ValueError: for a file that is cut off, of another kind, or of a newer version.
+            ValueError: for a file that is cut off, of another kind, of a newer version, or unpacks
+                to more.
         """
-        found = read_file(path, (*_KEPT, "every", "state"), _SINCE, {"every": 4})
-        state = SavedState(**found["state"]) if found["state"] else None
-        every = found.pop("every")
-        if every:  # an older file: the number of steps from one sample to the next
-            found |= {"interval": every * found["dt"], "key": None}
-            if found["spikes"] is not None:  # by group
+        found = read_file(path, _SINCE | {"every": 1}, {"every": 4}, max_mb)
+        if "every" in found:  # an older file: steps from one sample to the next, spikes by group
+            found["interval"] = found.pop("every") * found["dt"]
+            if found["spikes"] is not None:
                 found["spikes"] = split_events(found["layout"], found["spikes"])
-        sums = {name: SpikeSums(*x) for name, x in found["statistics"].items()}
-        return cls(**found | {"network": None, "state": state, "statistics": sums})
+        state = found.pop("state", None)
+        found["state"] = SavedState(**state) if state else None
+        sums = found.pop("statistics", {})
+        found["statistics"] = {name: SpikeSums(*x) for name, x in sums.items()}
+        return cls(network=None, **found)
 
     def to_pandas(self) -> Any:
         """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
@@ -381,6 +378,14 @@ class Result:
         """
         return to_neo(self)
 
+    def _samples(self) -> list[tuple[str, str, Shaped[np.ndarray, "samples ..."]]]:
+        """All that was sampled: of whom, what, and its samples."""
+        found = [(k, x, y) for k, some in self.traces.items() for x, y in some.items()]
+        found += [(k, f"mean {x}", y) for k, some in self.means.items() for x, y in some.items()]
+        found += [(k, "lfp", x) for k, x in self.lfp.items()]
+        found += [(k, "weights", x) for k, x in self.weights.items()]
+        return found + [(k, "weight histogram", x) for k, x in self.weight_histograms.items()]
+
     def _window(self, start: float | None = None, stop: float | None = None) -> tuple[float, float]:
         return run_window(self.start, self.stop, start, stop)
 
@@ -399,16 +404,15 @@ class Result:
             for name, variables in self.shared.items()
             for variable, owner in variables.items()
         )
-        more += ", interrupted" if self.interrupted else ""
+        more += _ended(self)
         key = "" if self.key is None else f", key {self.key}"
         run = f"{self.duration:g} ms ({counted(self.n_steps, 'step')})"
         run += f" from {self.start:.10g} ms on" if self.first_step else ""
         return f"Result: {run} of {of}{key}{more}"
 
 
-# The fields that a file holds, and those that files have only from a version on.
-_KEPT = tuple(f.name for f in dataclasses.fields(Result) if f.name not in ("network", "state"))
-_STATE = ("arrays", "fingerprint", "step")
-_LEARNED = ("weights", "synapses", "weight_histograms", "weight_edges")
-_SINCE = {"shared": 4, "state": 3, "statistics": 5, "interval": 5, "key": 5}
-_SINCE |= dict.fromkeys(_LEARNED, 2)
+# From which version on a file has a field; in an older one it has its default.
+_SINCE = {f.name: 1 for f in fields(Result) if f.name != "network"}
+_SINCE |= dict.fromkeys(("weights", "synapses", "weight_histograms", "weight_edges"), 2)
+_SINCE |= {"state": 3, "shared": 4}
+_SINCE |= dict.fromkeys(("interval", "statistics", "key", "until_held"), 5)

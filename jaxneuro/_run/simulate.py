@@ -90,7 +90,8 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
         jn.simulate(net, 10_000.0, until=quiet, check_interval=50.0)
 
     It is asked every `check_interval` from the start of the run on, with the result so far, and
-    last at the end; so is a `callback`. They cost no bit of what is simulated.
+    last at the end; so is a `callback`. They cost no bit of what is simulated. The result says
+    whether it held, `until_held`, and its duration is what was simulated.
 
     A bare neuron model runs as a population "neurons" of `n` at time step `dt`, in float32 or in
     `dtype`. An f-I curve: `simulate(model, 1000.0, dt=0.1, current=currents)`, then
@@ -288,7 +289,7 @@ class _Run:
         self.running = with_room(net) if _on_cpu(state) else net
         self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
         self.dispatched: list[Any] = []
-        self.finished = nothing_yet(net, state, record)
+        self.finished, self.until_held = nothing_yet(net, state, record), False
         self.store = Store(net, record)
 
     def run(self, n_steps: int, show: bool) -> Result:
@@ -314,7 +315,8 @@ class _Run:
                             self._collect(progress)
                     if self.checks is not None:
                         self._collect_all(progress)
-                        if self.checks.ends(so_far):
+                        self.until_held = self.checks.ends(so_far)
+                        if self.until_held:
                             break
                 self._collect_all(progress)
             except KeyboardInterrupt as stop:
@@ -432,7 +434,8 @@ class _Run:
     def _result(self, run_s: float, interrupted: bool = False) -> Result:
         how = self.net, self.start_state, self.record, self._info
         run = joined(*how, self.finished, self.store)
-        return Result(**run, compile_s=self.compile_s, run_s=run_s, interrupted=interrupted)
+        run |= {"compile_s": self.compile_s, "interrupted": interrupted}
+        return Result(**run, run_s=run_s, until_held=self.until_held)
 
 
 def _bytes_per_step(x: Any) -> int:

@@ -12,6 +12,7 @@ from .._warn import warn
 from ..spec import InvalidValueError
 from . import _traced
 from ._counts import table_of
+from ._formulas import correlation, covariance, quotient
 from ._source import Name, Time, Traces, of_runs, pooled_of, traces_of, trains_of
 from ._spikes import BIN, bin_of, binned, by_neuron, check_bins, counts_of
 
@@ -34,8 +35,7 @@ def count_covariance(
     """
     counts = table_of(trains_of(source, population, start, stop), bin_ms)
     check_bins("count_covariance", counts.shape[1], bin_ms, 2)
-    centred = counts - counts.mean(axis=1, keepdims=True)
-    return centred @ centred.T / (centred.shape[1] - 1)
+    return covariance(counts)
 
 
 @spec.arguments(bin_ms=BIN)
@@ -58,15 +58,7 @@ def count_correlation(
     """
     counts = table_of(trains_of(source, population, start, stop), bin_ms)
     check_bins("count_correlation", counts.shape[1], bin_ms, 2)
-    changes = np.ptp(counts, axis=1) > 0
-    m = int(changes.sum())
-    scaled = (counts - counts.mean(axis=1, keepdims=True))[changes]
-    scaled = scaled / np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
-    known = np.clip(scaled @ scaled.T, -1.0, 1.0)
-    np.fill_diagonal(known, 1.0)
-    matrix = np.full((counts.shape[0],) * 2, np.nan)
-    matrix[np.ix_(changes, changes)] = known
-    mean = (known.sum() - m) / (m * (m - 1)) if m > 1 else float("nan")
+    mean, matrix = correlation(counts)
     return float(mean), matrix
 
 
@@ -148,7 +140,7 @@ def autocorrelogram(
     """
     trains = trains_of(source, population, start, stop)
     m = _number_of_lags(bin_ms, max_lag)
-    index, inside, _ = bin_of(trains, bin_ms)
+    index, inside, _ = bin_of(trains.times - trains.start, trains.duration, bin_ms)
     owner, place = by_neuron(index[inside], trains.neurons[inside])
     later = np.zeros(m + 1, np.int64)
     # Each spike with the next of its neuron, the next but one, ... until the lag is too long.
@@ -246,6 +238,7 @@ def power_spectrum(
     return signal.welch(values, fs=1e3 / dt, nperseg=segment, axis=0)
 
 
+@spec.arguments()
 @of_runs()
 def voltage_synchrony(
     source: Any, name: Name = None, *, variable: str = "v", start: Time = None, stop: Time = None
@@ -297,10 +290,10 @@ def count_synchrony(
         Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
     """
     counts = counts_of("count_synchrony", source, population, bin_ms, (start, stop), 2)
-    mean = counts.mean()
-    return float(counts.var() / mean) if mean else float("nan")
+    return float(quotient(counts.var(), counts.mean()))
 
 
+@spec.arguments()
 @of_runs()
 def excitation_inhibition(
     source: Any,

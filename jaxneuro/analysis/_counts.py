@@ -11,6 +11,7 @@ from .._text import counted
 from .._warn import warn
 from ..spec import UNITS, InvalidValueError
 from . import _traced
+from ._formulas import mean_of_known, quotient
 from ._source import Name, Time, of_runs, pooled_of, sums_kept, traces_of, trains_of
 from ._spikes import BIN, bin_of, binned, check_bins, number_of_bins
 
@@ -88,15 +89,13 @@ def fano_factor(
     owner = cells // bins
     total = np.bincount(owner, count, minlength=n)
     squares = np.bincount(owner, count.astype(np.float64) ** 2, minlength=n)
-    active = total > 0
-    factors = np.full(n, np.nan)
-    factors[active] = (bins * squares - total**2)[active] / (bins * total[active])
-    return factors, float(factors[active].mean()) if active.any() else float("nan")
+    factors = quotient(bins * squares - total**2, bins * total)
+    return factors, float(mean_of_known(factors, total > 0))
 
 
 def _cells(trains: SpikeTrains, bin_ms: float) -> tuple[Int64[np.ndarray, " spikes"], int]:
     """`neuron * bins + bin` of each spike inside the bins, and the number of bins."""
-    index, inside, bins = bin_of(trains, bin_ms)
+    index, inside, bins = bin_of(trains.times - trains.start, trains.duration, bin_ms)
     return trains.neurons[inside].astype(np.int64) * bins + index[inside], bins
 
 
@@ -130,6 +129,7 @@ def population_rate(
     return begins, counts / max(trains.n, 1) / (bin_ms * 1e-3)
 
 
+@spec.arguments()
 @of_runs(traced=_traced.neuron_rates)
 def neuron_rates(
     source: Any, population: Name = None, *, start: Time = None, stop: Time = None

@@ -9,10 +9,12 @@ from .. import spec
 from .._run.statistics import cvs_of_sums
 from ..spec import InvalidValueError
 from . import _traced
+from ._formulas import mean_of_known, quotient
 from ._source import Name, Time, of_runs, sums_kept, trains_of
 from ._spikes import by_neuron
 
 
+@spec.arguments()
 @of_runs(listed=True)
 def intervals(
     source: Any, population: Name = None, *, start: Time = None, stop: Time = None
@@ -107,10 +109,10 @@ def interval_cv(
         Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
     cvs = interval_cvs(source, population, at_least=at_least, start=start, stop=stop)
-    known = cvs[~np.isnan(cvs)]
-    return float(np.mean(known)) if known.size else float("nan")
+    return float(mean_of_known(cvs, ~np.isnan(cvs)))
 
 
+@spec.arguments()
 @of_runs()
 def cv2(
     source: Any, population: Name = None, *, start: Time = None, stop: Time = None
@@ -181,6 +183,4 @@ def _mean_by_neuron(
     values: Float64[np.ndarray, " values"], owner: Int64[np.ndarray, " values"], n: int
 ) -> Float64[np.ndarray, " {n}"]:
     """Mean of the values of each owner, nan if there is none."""
-    count = np.bincount(owner, minlength=n)
-    total = np.bincount(owner, values, minlength=n)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return quotient(np.bincount(owner, values, minlength=n), np.bincount(owner, minlength=n))

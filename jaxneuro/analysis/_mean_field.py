@@ -13,6 +13,7 @@ from .._units import check_unit
 from ..spec import InvalidValueError
 
 
+@spec.arguments()
 def membrane_moments(
     rate: ArrayLike,
     weight: ArrayLike,
@@ -51,10 +52,9 @@ def membrane_moments(
     if c_m is not None:
         spec.check("membrane_moments", "c_m", spec.Numbers("pF", above=0.0, least=0.0), c_m)
         if not (slow > 0).all():
-            raise ValueError(
-                "with c_m the weight is the peak of an exponential current, and tau_syn must be "
-                f"above 0 ms; got {tau_syn}. Leave c_m out for a weight in mV"
-            )
+            must = "above 0 ms with c_m, where the weight is the peak of an exponential current"
+            hint = ". Leave c_m out for a weight in mV"
+            raise InvalidValueError("membrane_moments", "tau_syn", must, str(tau_syn), hint)
         jump = jump * slow / np.asarray(c_m, np.float64)
     mean = jump * per_ms * tau
     return (mean + 0.0 * slow)[()], (jump**2 * per_ms * tau**2 / (2.0 * (tau + slow)))[()]
@@ -66,6 +66,7 @@ _ALPHA = np.sqrt(2.0) * 1.4603545088095868
 _FOLDS = 40.0
 
 
+@spec.arguments()
 def siegert(
     mu: ArrayLike,
     sigma: ArrayLike,
@@ -116,6 +117,7 @@ def siegert(
     return (1e3 * np.where(noisy, rate, silent))[()]
 
 
+@spec.arguments()
 def cv_diffusion(
     mu: ArrayLike,
     sigma: ArrayLike,
@@ -280,6 +282,7 @@ def _rise(x: Float64[np.ndarray, "*nodes"]) -> Float64[np.ndarray, "*nodes"]:
 _FASTEST = 1e6
 
 
+@spec.arguments()
 def input_moments(
     rates: ArrayLike,
     indegrees: ArrayLike,
@@ -321,6 +324,7 @@ def input_moments(
     return mu, np.sqrt(tau * ((K * J**2) @ nu + jump**2 * ext))
 
 
+@spec.arguments()
 def self_consistent_rates(
     indegrees: ArrayLike,
     weights: ArrayLike,

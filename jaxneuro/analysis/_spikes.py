@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Int64, Num
+from jaxtyping import Bool, Float, Int64, Num
 
 from .. import spec
 from .._run.spike_trains import SpikeTrains
@@ -23,20 +23,20 @@ def number_of_bins(length: float, bin_ms: float) -> int:
 
 
 def bin_of(
-    trains: SpikeTrains, bin_ms: float
-) -> tuple[Int64[np.ndarray, " spikes"], Bool[np.ndarray, " spikes"], int]:
-    """The bin of each spike, whether it is one of the whole bins of the window, and their number.
+    elapsed: Float[np.ndarray, " times"], length: float, bin_ms: float
+) -> tuple[Int64[np.ndarray, " times"], Bool[np.ndarray, " times"], int]:
+    """The bin of each time, whether it is one of the whole bins of the window, and their number.
 
-    A spike belongs to the bin `(t, t + bin_ms]`.
+    Times [ms] are from the start of the window on. One belongs to the bin `(t, t + bin_ms]`.
     """
-    bins = number_of_bins(trains.duration, bin_ms)
-    index = np.ceil((trains.times - trains.start) / bin_ms - 1e-6).astype(np.int64) - 1
+    bins = number_of_bins(length, bin_ms)
+    index = np.ceil(elapsed / bin_ms - 1e-6).astype(np.int64) - 1
     return index, (index >= 0) & (index < bins), bins
 
 
 def binned(trains: SpikeTrains, bin_ms: float) -> Int64[np.ndarray, " bins"]:
     """Spikes of all neurons per bin, whole bins only."""
-    index, inside, bins = bin_of(trains, bin_ms)
+    index, inside, bins = bin_of(trains.times - trains.start, trains.duration, bin_ms)
     return np.bincount(index[inside], minlength=bins)
 
 

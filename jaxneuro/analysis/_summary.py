@@ -25,6 +25,7 @@ _FEW_STEPS = 10  # in so short a part most steps say nothing
 _NEARLY = 0.9  # of the largest possible rate
 
 
+@spec.arguments()
 def summary(
     source: Any, build_s: float | None = None, *, start: Time = None, stop: Time = None
 ) -> str:
@@ -107,6 +108,8 @@ def _of_run(result: Result, build_s: float | None, start: Time, stop: Time) -> s
     lines.append(f"peak memory {megabytes(peak_memory())}, kernels: {kernels}")
     if result.interrupted:
         lines.append("interrupted: this is what was recorded until then")
+    if result.until_held:
+        lines.append(f"ended after {result.duration:g} ms, as its condition (until) held")
     return "\n".join(lines)
 
 

@@ -15,8 +15,9 @@ from .._numerics.windows import NEAR_MS
 from .._run.recording import Recording
 from .._run.statistics import SpikeSums, cvs_of_sums, sums_of
 from ..spec import InvalidValueError
+from ._formulas import correlation, covariance, mean_of_known, quotient
 from ._source import Time, check_whole
-from ._spikes import check_bins, number_of_bins
+from ._spikes import bin_of, check_bins
 
 Window: TypeAlias = tuple[Time, Time]
 
@@ -35,7 +36,7 @@ def interval_cvs(run: Recording, name: str, window: Window, at_least: int) -> Fl
 
 def interval_cv(run: Recording, name: str, window: Window, at_least: int) -> Float[Array, ""]:
     cvs = interval_cvs(run, name, window, at_least)
-    return _mean(cvs, ~jnp.isnan(cvs))
+    return mean_of_known(cvs, ~jnp.isnan(cvs))
 
 
 def population_rate(
@@ -57,47 +58,36 @@ def spike_counts(
 def fano_factor(
     run: Recording, name: str, window: Window, bin_ms: float
 ) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-    counts = _float(spike_counts(run, name, window, bin_ms))
-    check_bins("fano_factor", counts.shape[1], bin_ms, 2)
-    factors = _over_mean(counts.var(axis=1), counts.mean(axis=1))
-    return factors, _mean(factors, ~jnp.isnan(factors))
+    counts = _enough("fano_factor", run, name, window, bin_ms)
+    factors = quotient(counts.var(axis=1), counts.mean(axis=1))
+    return factors, mean_of_known(factors, ~jnp.isnan(factors))
 
 
 def count_synchrony(run: Recording, name: str, window: Window, bin_ms: float) -> Float[Array, ""]:
     counts = _float(_binned(run, _counts(run, name), bin_ms, window))
     check_bins("count_synchrony", len(counts), bin_ms, 2)
-    return _over_mean(counts.var(), counts.mean())
+    return quotient(counts.var(), counts.mean())
 
 
 def count_covariance(
     run: Recording, name: str, window: Window, bin_ms: float
 ) -> Float[Array, "n n"]:
-    counts = spike_counts(run, name, window, bin_ms)
-    centred = _centred("count_covariance", counts, bin_ms)
-    return centred @ centred.T / (counts.shape[1] - 1)
+    return covariance(_enough("count_covariance", run, name, window, bin_ms))
 
 
 def count_correlation(
     run: Recording, name: str, window: Window, bin_ms: float
 ) -> tuple[Float[Array, ""], Float[Array, "n n"]]:
-    counts = spike_counts(run, name, window, bin_ms)
-    centred = _centred("count_correlation", counts, bin_ms)
-    changes = counts.max(axis=1) > counts.min(axis=1)
-    norm = jnp.sqrt(jnp.where(changes, (centred**2).sum(axis=1), 1.0))
-    scaled = centred / norm[:, None]
-    both, same = changes[:, None] & changes, jnp.eye(len(counts), dtype=bool)
-    matrix = jnp.where(same, 1.0, jnp.clip(scaled @ scaled.T, -1.0, 1.0))
-    return _mean(matrix, both & ~same), jnp.where(both, matrix, jnp.nan)
+    return correlation(_enough("count_correlation", run, name, window, bin_ms))
 
 
-def _centred(owner: str, counts: Int32[Array, "n bins"], bin_ms: float) -> Float[Array, "n bins"]:
+def _enough(
+    owner: str, run: Recording, name: str, window: Window, bin_ms: float
+) -> Float[Array, "n bins"]:
+    """Counts of two bins or more."""
+    counts = _float(spike_counts(run, name, window, bin_ms))
     check_bins(owner, counts.shape[1], bin_ms, 2)
-    return _float(counts) - _float(counts).mean(axis=1, keepdims=True)
-
-
-def _mean(values: Float[Array, "..."], known: Bool[Array, "..."]) -> Float[Array, ""]:
-    """The mean of those that are known, nan of none."""
-    return jnp.where(known, values, 0.0).sum() / _float(known.sum())
+    return counts
 
 
 def _float(x: Num[Array, "..."]) -> Float[Array, "..."]:
@@ -111,10 +101,6 @@ def _sums_kept(run: Recording, name: str, window: Window) -> SpikeSums | None:
         return None
     check_whole(*window)
     return run.statistics[name]
-
-
-def _over_mean(variance: Float[Array, "..."], mean: Float[Array, "..."]) -> Float[Array, "..."]:
-    return jnp.where(mean > 0, variance / jnp.where(mean > 0, mean, 1.0), jnp.nan)
 
 
 def _dense(run: Recording, name: str) -> Bool[Array, "steps n"]:
@@ -179,7 +165,5 @@ def _binned(
         place = number - run.first_step
         known = ((place >= 0) & (place < steps)).reshape(-1, *[1] * (values.ndim - 1))
         values = jnp.where(known, values[jnp.clip(place, 0, steps - 1)], 0)
-    bins = number_of_bins(length, bin_ms)
-    index = np.ceil(ends / bin_ms - 1e-6).astype(np.int64) - 1
-    kept = (index >= 0) & (index < bins)
+    index, kept, bins = bin_of(ends, length, bin_ms)
     return jax.ops.segment_sum(values[kept], index[kept], bins, indices_are_sorted=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._text import printable
 from ..spec import unknown
 
 _LONGEST = 600  # characters of a message, which may quote a value of any size
@@ -14,7 +15,7 @@ _LONGEST = 600  # characters of a message, which may quote a value of any size
 
 def located(name: str, line: int, message: Any) -> ValueError:
     """The error about a line of a file."""
-    text = " ".join(str(message).split())
+    text = printable(" ".join(str(message).split()))
     short = text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
     return ValueError(f"{name}, line {line}: {short}")
 

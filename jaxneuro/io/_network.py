@@ -21,7 +21,7 @@ from .._numerics.distributions import Distribution
 from .._text import counted, megabytes
 from ..connectivity import Rule
 from ..space import Area, Free, Layout, SpatialValue
-from ..spec import unknown
+from ..spec import Name, Unfit, unknown
 from ..stimuli import PulsePackets
 from ._entry import Entry, FileSource, attempt
 from ._models import TYPE, model, number, numbers, value
@@ -139,15 +139,10 @@ def _check_fields(entry: Entry, cls: type, what: str) -> None:
 
 
 def _text(entry: Entry) -> str:
-    if not isinstance(entry.value, str) or not entry.value:
-        raise entry.wrong("a text of at least one letter")
     try:
-        entry.value.encode()
-    except UnicodeEncodeError:
-        raise entry.error(f"{entry.label} must be text that can be encoded in UTF-8") from None
-    if "\n" in entry.value or "\r" in entry.value:
-        raise entry.error(f"{entry.label} must be a name on one line; got {entry.value[:80]!r}")
-    return entry.value
+        return Name().convert(entry.value)
+    except Unfit as error:
+        raise entry.wrong(error.must) from None
 
 
 def _population(entry: Entry) -> Population:

@@ -6,19 +6,18 @@ import logging
 import os
 import time
 import uuid
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._array_files import read_npz
 from .._whole_file import write_whole
 from ..spec import InvalidValueError
 
 _KIND, _VERSION, _ABOUT = "jaxneuro sweep", 1, "sweep.json"
 _PARTS = {"grid": "grid", "function": "function", "arrays": "arrays in the function (its network)"}
-_BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 _STALE_S = 3600.0
 _log = logging.getLogger("jaxneuro")
 
@@ -101,14 +100,13 @@ class SweepStore:
         """Numbers of points and results of each whole chunk; a broken one is named and left out."""
         for path in sorted(self._folder.glob("chunk-*.npz")):
             try:
-                # Opened here: NumPy leaves the file of a broken archive open.
-                with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-                    points = file["points"]
-                    leaves = [file[f"leaf {k}"] for k in range(len(self._leaves))]
+                file = read_npz("sweep", path, "a whole chunk of a sweep")
+                points = file["points"]
+                leaves = [file[f"leaf {k}"] for k in range(len(self._leaves))]
                 if points.ndim != 1 or points.min() < 0 or points.max() >= count:
                     raise ValueError("its points are not those of the grid")
                 yield points, [self._as_returned(x, *y) for x, *y in zip(leaves, self._leaves)]
-            except _BROKEN as error:
+            except (OSError, ValueError, KeyError) as error:
                 _log.warning("sweep: %s is not read, its points run again: %s", path.name, error)
 
     @staticmethod

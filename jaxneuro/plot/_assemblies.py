@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import spec
 from .._text import brief
 from ..spec import InvalidValueError
 from ._style import (
@@ -31,6 +32,7 @@ _BAND = (0.05, 0.95)  # quantiles over seeds
 _FEW = 40  # rounds that get a dot each
 
 
+@spec.arguments()
 def support(
     seen: Any,
     names: Sequence[str] | None = None,
@@ -54,7 +56,7 @@ def support(
     """
     values = _numbers(seen)
     areas = values.shape[2]
-    if names is not None and np.shape(names) != (areas,):
+    if names is not None and spec.array_of(names).shape != (areas,):
         raise InvalidValueError("support", "names", f"one for each of {areas} areas", repr(names))
     labels = [f"area {i}" for i in range(areas)] if names is None else list(names)
     rounds = np.arange(1, values.shape[1] + 1)
@@ -111,7 +113,7 @@ def _caps(k: int | Sequence[int] | None, areas: int) -> np.ndarray:
     """The heights of the dotted lines, or `ValueError`."""
     if k is None:
         return np.zeros(0)
-    sizes = np.asarray(k)
+    sizes = spec.array_of(k)
     if sizes.dtype.kind not in "iu" or sizes.shape not in ((), (areas,)):
         raise InvalidValueError("support", "k", "one whole number, or one for each area", repr(k))
     return np.atleast_1d(sizes)
@@ -121,6 +123,7 @@ _DARK = 0.55  # overlaps below are on a dark colour
 _WIDE = 2.2  # a number of two decimals needs so many times the size of its letters
 
 
+@spec.arguments()
 def overlap_matrix(
     caps: Any,
     labels: Sequence[str] | None = None,
@@ -142,11 +145,11 @@ def overlap_matrix(
             `labels` that are not one for each; `ImportError` without matplotlib.
     """
     rows = _rows(caps)
-    if labels is not None and np.shape(labels) != (len(rows),):
+    if labels is not None and spec.array_of(labels).shape != (len(rows),):
         raise InvalidValueError(
             "overlap_matrix", "labels", f"one for each of {len(rows)} caps", repr(labels)
         )
-    names = [str(i) for i in range(len(rows))] if labels is None else list(labels)
+    names = [*map(str, range(len(rows)) if labels is None else labels)]
     names = [f"{n} (nobody)" if (row < 0).all() else n for n, row in zip(names, rows)]
     overlaps = _overlaps(rows)
     figure = new_figure(size)
@@ -166,8 +169,8 @@ def overlap_matrix(
 
 def _rows(caps: Any) -> list[np.ndarray]:
     """Each cap as int64 (k,), or `ValueError`."""
-    several = isinstance(caps, (list, tuple)) or np.ndim(caps) > 0
-    rows = [np.asarray(cap) for cap in caps] if several else []
+    several = isinstance(caps, list | tuple) or spec.array_of(caps).ndim > 0
+    rows = [spec.array_of(cap) for cap in caps] if several else []
     bad = [r for r in rows if r.ndim != 1 or not r.size or r.dtype.kind not in "iu"]
     if not rows or bad:
         got = f"{bad[0].dtype}{list(bad[0].shape)}" if bad else "none"
@@ -209,6 +212,7 @@ _CORNER = 9.0  # points: radius of the corners
 _LETTER = 0.62  # of the font size: the width of a letter
 
 
+@spec.arguments()
 def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
     """The words of a sentence in a line, and above it an arc from each word to its dependents.
 

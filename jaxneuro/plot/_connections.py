@@ -209,6 +209,7 @@ def weight_histogram(
     return _synapses(connections, weights, label, unit, bins, size)
 
 
+@spec.arguments()
 def delay_histogram(
     connections: Any, *, bins: int = 40, size: Sequence[float] = COLUMN
 ) -> "Figure":
@@ -273,6 +274,7 @@ _NODE = 0.17  # radius of an area; the ring of areas has radius 1
 _IDLE = "#CFCFCF"
 
 
+@spec.arguments()
 def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)) -> "Figure":
     """Areas as discs, stimuli as squares, and fibres as arrows between them.
 

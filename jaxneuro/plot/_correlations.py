@@ -231,6 +231,7 @@ def _draw(
     return finish(figure)
 
 
+@spec.arguments()
 def power_spectrum(
     source: Any,
     populations: Sequence[str] | str | None = None,

@@ -153,6 +153,7 @@ def label_axes(axis: "Axes", tiles: Tiles) -> None:
     axis.set_ylabel(f"slices along axis {outer[0]}")
 
 
+@spec.arguments()
 def lattice(
     values: Any,
     shape: Sequence[int],
@@ -189,7 +190,7 @@ def lattice(
             high); `ImportError` without matplotlib.
     """
     tiles = lay_out(shape, index)
-    shown = tiles.picture(per_neuron("values", np.asarray(values), shape)[0])
+    shown = tiles.picture(per_neuron("values", spec.array_of(values), shape)[0])
     figure, _ = draw_lattice(shown, tiles, limits(shown, scale), label, colours, title, size)
     return figure
 
@@ -367,8 +368,7 @@ def _writer(path: Path, fps: float) -> Any:
     if path.suffix.lower() == ".gif":
         return PillowWriter(fps=fps)  # type: ignore[arg-type]
     if not FFMpegWriter.isAvailable():
-        raise ValueError(
-            "an .mp4 needs the program ffmpeg, which was not found; install it, or write a .gif; "
-            f"got {str(path)!r}"
-        )
+        must = "that of a .gif: the program ffmpeg, which makes an .mp4, was not found"
+        hint = ". Install it, or write a .gif"
+        raise InvalidValueError("", "the path of a movie", must, repr(str(path)), hint)
     return FFMpegWriter(fps=fps)  # type: ignore[arg-type]

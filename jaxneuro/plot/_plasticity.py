@@ -29,7 +29,6 @@ from ._style import (
     legend,
     limits,
     new_figure,
-    numbers,
     one_run,
     open_box,
     say,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 _POINTS = 100  # on each side
 
 
+@spec.arguments()
 def stdp_window(
     rules: Plasticity | Mapping[str, Plasticity],
     *,
@@ -116,9 +116,9 @@ def stdp_window(
 def _longest(span: float, frequency: float, dt: float, pairs: int, v: Sequence[float]) -> int:
     """The longest distance in steps; raises `ValueError` for what makes no pairs."""
     for name, x in (("span", span), ("frequency", frequency), ("dt", dt)):
-        spec.check("stdp_window", name, spec.Numbers(above=0.0), x)
+        spec.check("stdp_window", name, spec.Number(above=0.0), x)
     spec.check("stdp_window", "pairs", spec.Whole(at_least=1), pairs)
-    if np.shape(v) != (3,):
+    if spec.array_of(v).shape != (3,):
         raise InvalidValueError("stdp_window", "v", "(rest, peak, ms of the peak)", repr(v))
     spec.check("stdp_window", "v", spec.Numbers(), np.asarray(v))
     longest = round(span / dt)
@@ -151,9 +151,9 @@ def _start(rule: Plasticity, weight: float | None) -> float:
         limits = rule.limits()
         known = [float(x) for x in limits if x is not None]
         return sum(known) / 2 if len(known) == 2 else max([1.0, *known])
-    spec.check("stdp_window", "weight", spec.Numbers(), weight)
-    check_within("stdp_window", "weight", rule, weight)
-    return float(weight)
+    start = spec.check("stdp_window", "weight", spec.Number(), weight)
+    check_within("stdp_window", "weight", rule, start)
+    return start
 
 
 def _inputs(rule: Plasticity, signals: Mapping[str, float] | None) -> dict[str, float]:
@@ -312,6 +312,7 @@ def _where(condition: Any, x: Any, other: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), x, other)
 
 
+@spec.arguments()
 def weight_history(
     source: Any,
     name: str | None = None,
@@ -350,10 +351,9 @@ def weight_history(
     at = np.asarray(result.sample_times)
     inside = (at >= first - NEAR_MS) & (at <= last + NEAR_MS)
     if not inside.any():
-        raise ValueError(
-            f"weight_history: a sample of {name!r} must be between {first:g} and {last:g} ms; "
-            "there is none. Record more often (interval=) or run for longer"
-        )
+        must = f"taken between {first:g} and {last:g} ms"
+        hint = ". Record more often (interval=) or run for longer"
+        raise InvalidValueError("weight_history", f"a sample of {name!r}", must, "none", hint)
     counts = np.asarray(result.weight_histograms[name])[inside]
     # Projections without a synapse have shares of 0.
     share = 100.0 * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -407,11 +407,12 @@ def _draw_image(
 def _draw_lines(
     axis: "Axes", at: np.ndarray, edges: np.ndarray, share: np.ndarray, times: Sequence[float]
 ) -> None:
-    wanted = np.atleast_1d(numbers("weight_history: times", times, "times in ms"))
-    spec.check("weight_history", "times", spec.Numbers("ms", least=0.0), wanted)
+    kind = spec.Numbers("ms", least=0.0, ndim=(0, 1))
+    wanted = spec.check("weight_history", "times", kind, times)
     if wanted.size == 0:
-        raise ValueError("weight_history: times must be at least one, or None for an image")
-    for number, time in enumerate(wanted):
+        must = "at least one, or None for an image"
+        raise InvalidValueError("weight_history", "times", must, "none")
+    for number, time in enumerate(np.atleast_1d(wanted)):
         row = int(np.abs(at - time).argmin())
         axis.stairs(share[row], edges, color=colour(number), lw=1.0, label=f"{at[row]:g} ms")
     axis.set_ylim(bottom=0)

@@ -394,7 +394,7 @@ def _check_reference(reference: Mapping[str, float] | None, names: list[str]) ->
         )
     for name, rate in (reference or {}).items():
         spec.check_known("population", name, names)
-        spec.check("activity", f"reference of {name!r}", spec.Numbers("Hz"), rate)
+        spec.check("activity", f"reference of {name!r}", spec.Number("Hz"), rate)
 
 
 def _say_where_empty(axes: Mapping[str, "Axes"], drawn: set[str]) -> None:

@@ -280,8 +280,9 @@ def shown_names(source: Any, populations: Any) -> tuple[Any, list[Any]]:
     known = run.populations
     names: list[Any] = [*known]
     if populations is not None:
-        several = isinstance(populations, Iterable) and not isinstance(populations, str)
-        names = list(populations) if several else [populations]
+        one = isinstance(populations, str) or not isinstance(populations, Iterable)
+        one = one or getattr(populations, "ndim", 1) == 0
+        names = [populations] if one else list(populations)
     for name in names:
         spec.check_known("population", name, known)
     if not names:
@@ -340,10 +341,10 @@ _KINDS = {
 
 
 def check_given(kind: str, value: Any) -> None:
-    """Raises `ValueError` unless `value` is what a figure is drawn from."""
+    """Raises `InvalidValueError` unless `value` is what a figure is drawn from."""
     attributes, what = _KINDS[kind]
     if not all(hasattr(value, name) for name in attributes):
-        raise ValueError(f"a figure needs {what}; got {_short(value)}")
+        raise InvalidValueError("", "what is drawn", what, _short(value))
 
 
 def numbers(name: str, value: Any, shape: str) -> np.ndarray:
@@ -356,7 +357,7 @@ def numbers(name: str, value: Any, shape: str) -> np.ndarray:
 
 def lengths(shape: Sequence[int]) -> tuple[int, ...]:
     """The lengths of a lattice, or `ValueError` for one number or none."""
-    if np.ndim(shape) != 1 or isinstance(shape, str):
+    if spec.array_of(shape).ndim != 1:
         raise InvalidValueError(
             "",
             "shape",

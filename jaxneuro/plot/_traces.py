@@ -73,7 +73,7 @@ def recorded_traces(
     if isinstance(neurons, int | np.integer):
         wanted = known[: spec.check("traces", "neurons", spec.Whole(at_least=1), neurons)]
     else:
-        wanted = np.asarray(neurons)
+        wanted = spec.array_of(neurons)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
             raise InvalidValueError(
                 "traces",
@@ -82,7 +82,8 @@ def recorded_traces(
                 repr(neurons),
             )
     if wanted.size == 0:
-        raise ValueError(f"traces: at least one neuron must be shown; {known.size} were recorded")
+        must = f"at least one of the {known.size} that were recorded"
+        raise InvalidValueError("traces", "neurons", must, "none")
     column = {int(number): k for k, number in enumerate(known)}
     for number in wanted:
         if int(number) not in column:
@@ -101,6 +102,7 @@ def recorded_traces(
 _ABOVE = 0.6  # height of a spike's tick above the highest value, relative to the range
 
 
+@spec.arguments()
 def traces(
     source: Any,
     name: str | None = None,

@@ -141,7 +141,7 @@ def test_correlograms_refuse():
         owner = name or "autocorrelogram"
         assert_refused(lambda mine=mine: mine(max_lag=-1.0), owner, "max_lag")
         assert_refused(lambda mine=mine: mine(bin_ms=0.0), owner, "bin_ms")
-        assert_refused(lambda mine=mine: mine(start=21.0), "", "start")
+        assert_refused(lambda mine=mine: mine(start=21.0), owner, "start")
     for other in (None, "I", later):
         crossed = functools.partial(cross_correlogram, one, other=other)
         assert_refused(crossed, "cross_correlogram", "other")

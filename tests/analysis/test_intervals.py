@@ -56,7 +56,7 @@ def test_cv_without_spikes_is_nan():
 def test_cv_refuses():
     assert_refused(lambda: interval_cv(alone([1.0]), at_least=1), "interval_cv", "at_least")
     repeated = SpikeTrains([1.0, 1.0, 1.0], [2, 2, 2], 5, 0.0, 1.0)
-    assert_refused(lambda: interval_cv(repeated), "", "a neuron", "neuron 2")
+    assert_refused(lambda: interval_cv(repeated), "interval_cv", "a neuron", "neuron 2")
 
 
 @hypothesis.given(
@@ -93,7 +93,7 @@ def test_only_whole_bins_are_given(stop, bins):
 
 def test_a_bin_that_does_not_fit_is_refused():
     trains = SpikeTrains([0.1], [0], 1, 0.0, 0.4)
-    assert_refused(lambda: population_rate(trains), "", "bin_ms")
+    assert_refused(lambda: population_rate(trains), "population_rate", "bin_ms")
 
 
 def test_rate_of_nobody_and_of_nothing():

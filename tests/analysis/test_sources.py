@@ -130,7 +130,7 @@ def test_inside_jit_from_a_time_on():
     ):
         function = analysis.spike_counts if "bin_ms" in window else analysis.neuron_rates
         ask_for = functools.partial(function, population="E", **window)
-        assert_refused(lambda f=ask_for: jax.eval_shape(f, BATCH), "", "stop")
+        assert_refused(lambda f=ask_for: jax.eval_shape(f, BATCH), function.__name__, "stop")
     with pytest.raises(jn.InvalidValueError, match="both given or both left out"):
         jax.eval_shape(lambda x: analysis.spike_counts(x, "E", start=100.0), BATCH)
 
@@ -150,7 +150,7 @@ def test_sums_and_counts_suffice():
         same(traced[name], ask(name, BATCH), rtol=2e-5, atol=1e-6)
     for function in (analysis.neuron_rates, analysis.interval_cv):
         part = functools.partial(function, population="E", start=50.0)
-        assert_refused(lambda part=part: part(few), "", "start and stop")
+        assert_refused(lambda part=part: part(few), function.__name__, "start and stop")
         with pytest.raises(jn.InvalidValueError, match="sums of the whole run"):
             jax.eval_shape(part, few)
     with pytest.raises(ValueError, match="were not recorded"):
@@ -185,7 +185,10 @@ def test_what_is_no_source():
         (lambda: analysis.interval_cv(two), "population"),
         (lambda: analysis.interval_cv(jax.tree.map(lambda x: x[:0], BATCH), "E"), "a batch"),
     ):
-        assert_refused(call, "", field)
+        owner = (
+            "voltage_synchrony" if "voltage_synchrony" in call.__code__.co_names else "interval_cv"
+        )
+        assert_refused(call, owner, field)
     with pytest.raises(ValueError, match="no population named 'X'"):
         analysis.interval_cv(two, "X")
     with pytest.raises(ValueError, match=r"Record\(variables="):

@@ -170,9 +170,11 @@ def test_three_spikes_at_one_time_are_refused(mine):
 
 def test_counts_that_are_too_many_are_refused():
     many = SpikeTrains([1.0], [0], 10**6, 0.0, 1e9)
-    assert_refused(lambda: spike_counts(many, bin_ms=1e-3), "", "bin_ms", "8,000,000,000 GB")
+    assert_refused(
+        lambda: spike_counts(many, bin_ms=1e-3), "spike_counts", "bin_ms", "8,000,000,000 GB"
+    )
     many = SpikeTrains([1.0], [0], 2**31 + 1, 0.0, 1.0)
-    assert_refused(lambda: spike_counts(many), "", "bin_ms", "2,147,483,649 neurons")
+    assert_refused(lambda: spike_counts(many), "spike_counts", "bin_ms", "2,147,483,649 neurons")
 
 
 def test_a_part_of_a_bin_is_left_out():

@@ -226,7 +226,14 @@ def test_inputs_of_a_run(main, coupled, capsys):
     assert main(*short, "--input", "light=light.npy", "E=0") == 0
     np.testing.assert_array_equal(one, jn.Result.load("r.npz").traces["calm"]["level"])
     assert one[-1] > 5
+    with open("npz.npy", "wb") as file:
+        np.savez(file, x=np.ones(20))
+    np.save("pickle.npy", np.array([None]))
+    with open("short.npy", "wb") as file:
+        about = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+        np.lib.format.write_array_header_1_0(file, about)
     for bad, message in (
+        *((f"light={name}.npy", "must be an .npy file") for name in ("npz", "pickle", "short")),
         ("light", "NAME=VALUE"),
         ("light=x", "number or an .npy file; got 'x'"),
         ("light=no.npy", "no such file"),

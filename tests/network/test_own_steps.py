@@ -171,3 +171,35 @@ def test_each_by_itself_over_a_mesh():
     jn.parallel.shard(jn.build(described(apart), 1, 0.1), MESH)
     with pytest.raises(ValueError, match=ALIKE):
         jn.parallel.shard(jn.build(described(adding(lambda v: v.mean())), 1, 0.1), MESH)
+
+
+def learning(neuron=Own):
+    wires = {"synapse": jn.synapses.Exponential(5.0), "weight": 0.5, "delay": 1.0}
+    rule = jn.plasticity.PairSTDP(w_max=1.0)
+    p = jn.Projection("E", "E", jn.connectivity.AllToAll(), plasticity=rule, **wires)
+    current = jn.Stimulation("E", jn.stimuli.Current(np.linspace(0.5, 8.0, 16)))
+    return jn.Description([jn.Population("E", 16, neuron())], [p], [current])
+
+
+def ran(net):
+    result = jn.simulate(net, 20.0, key=0, record=jn.Record(variables={"E": "v"}))
+    return result.spikes["E"].times, result.traces["E"]["v"], net.weights(result.state, "E->E")
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_float32(bits, request):
+    """What `jnp.zeros` makes and the numbers of a rule may have 64 bits, a network has 32."""
+    if bits == 64:
+        request.getfixturevalue("x64")
+    two = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("d",))
+    net = jn.build(learning(), 0, 0.1)
+    state = jax.eval_shape(lambda net: net.init(0), net)
+    floats = [x.dtype for x in jax.tree.leaves((net, state)) if x.dtype.kind == "f"]
+    assert set(floats) == {np.dtype("float32")}
+    alone = ran(net)
+    assert alone[0].size
+    assert alone[1].dtype == np.float32
+    assert (alone[2] != 0.5).any()
+    for many in (jn.build(learning(), 0, 0.1, mesh=two), jn.parallel.shard(net, two)):
+        for x, y in zip(alone, ran(many)):
+            np.testing.assert_array_equal(x, y)

@@ -196,6 +196,16 @@ def test_under_grad(x64):
         assert slope != 0
 
 
+def test_a_network_of_float32_in_64_bits(x64):
+    """What is given is in 64 bits, and does not mix with what is kept in 32."""
+    models = jn.neurons.HodgkinHuxley(), jn.neurons.AdEx()
+    made = jn.Description([jn.Population(type(m).__name__, 2, m) for m in models])
+    net = jn.build(made, 0, 0.01)
+    channels = (jn.channels.SquidSodium(g=0.0), *models[0].channels[1:])
+    net = net.set("HodgkinHuxley", channels=channels).set("AdEx", c_m=200.0, delta_t=3.0)
+    assert {x.dtype for g in net.groups for x in jax.tree.leaves(g.model)} == {np.dtype("float32")}
+
+
 def test_set_of_the_only_population():
     net = jn.build(description(["A"], sizes={"A": SIZES["A"]}), 0, 0.1)
     assert net.set("A", tau_m=9.0).groups[0].model.tau_m.shape == ()

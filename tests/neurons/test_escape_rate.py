@@ -7,6 +7,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._numerics.streams import Stream, stream_key
 from tests.quickly import quick_jit
+from tests.zoo import cast
 
 DT = 0.1
 Escape = jn.neurons.EscapeRateLIF
@@ -17,7 +18,7 @@ def run(model, current, n_steps, n, seed=0):
     """(v, spikes) of every step under one current."""
     key = stream_key(np.uint32(seed), "test", "neuron")
     stream = jax.device_put(Stream(*key, np.arange(n, dtype=np.uint32)))
-    current = np.broadcast_to(np.float32(current), (n,))
+    model, current = cast(model, np.float32), np.broadcast_to(np.float32(current), (n,))
     return tuple(np.asarray(x) for x in _scan(model, model.init(n, stream), current, n_steps))
 
 
@@ -75,7 +76,7 @@ def test_a_narrow_threshold_is_the_lif():
     """With delta_u to 0 the hazard is 0 below v_th and infinite above."""
     current = np.linspace(100.0, 900.0, 300)
     _, spikes = run(Escape(**LIF, t_ref=1.0, delta_u=1e-5), current, 1000, 300)
-    model = jn.neurons.LIF(**LIF, t_ref=1.0)
+    model = cast(jn.neurons.LIF(**LIF, t_ref=1.0), np.float32)
     sharp = np.asarray(_scan(model, model.init(300), current.astype(np.float32), 1000)[1])
     assert sharp.sum() > 3000
     np.testing.assert_array_equal(spikes, sharp)
@@ -85,8 +86,9 @@ def test_a_narrow_threshold_is_the_lif():
 def test_a_voltage_that_is_not_finite_is_no_spike(v):
     """It stays in the state, where it is found."""
     stream = Stream(np.uint32(0), np.uint32(0), np.arange(2, dtype=np.uint32))
-    state = Escape().init(2, stream)._replace(v=np.array([v, -70.0], np.float32))
-    (after,), (spikes,) = map(np.asarray, _scan(Escape(), state, np.zeros(2, np.float32), 1))
+    model = cast(Escape(), np.float32)
+    state = model.init(2, stream)._replace(v=np.array([v, -70.0], np.float32))
+    (after,), (spikes,) = map(np.asarray, _scan(model, state, np.zeros(2, np.float32), 1))
     assert not spikes[0]
     assert not np.isfinite(after[0])
     assert np.isfinite(after[1])

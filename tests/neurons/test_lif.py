@@ -204,15 +204,17 @@ def test_v_stays_between_the_reversals_under_any_conductance():
         for x in np.meshgrid(10.0 ** np.arange(-1, 7), 10.0 ** np.arange(-1, 7), (0.01, 0.2, 30.0))
     )
 
+    model = cast(jn.neurons.LIF(**LIF), jnp.float32)
+
     @jax.jit
     def step(opened, shut, tau):
         parts = (0.0, opened, tau), (-80.0, shut, 3.0)
         drive = jn.Drive()
         for e_rev, g, tau_syn in parts:
-            synapse = jn.synapses.ExponentialConductance(tau_syn, e_rev)
+            numbers = jnp.float32(tau_syn), jnp.float32(e_rev)
+            synapse = jn.synapses.ExponentialConductance(*numbers)
             state = synapse.init(g.size)._replace(g=g)
             drive = add_drives(drive, synapse.step(state, jnp.zeros_like(g), g, 1.0)[1])
-        model = jn.neurons.LIF(**LIF)
         return model.step(model.init(g.size), drive, 1.0)[0].v
 
     v = np.asarray(step(opened, shut, tau))

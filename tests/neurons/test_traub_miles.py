@@ -56,7 +56,7 @@ def test_order(method, steps, x64):
 
 def test_any_drive_is_borne():
     """Conductances and jumps far beyond a cell, at the default step, in float32."""
-    model = TraubMiles()
+    model = cast(TraubMiles(), np.float32)
     kick = np.asarray([1e5, -1e5, 1e30, 0.0, 0.0], np.float32)
     g = np.asarray([0.0, 0.0, 0.0, 1e7, 0.0], np.float32)
     current = np.asarray([0.0, 0.0, 0.0, -80e7, 1e7], np.float32)

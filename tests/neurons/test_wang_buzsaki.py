@@ -10,6 +10,7 @@ from jaxneuro.neurons import WangBuzsaki
 from tests.neurons.driving import exact, orders, run
 from tests.oracle import biophysical as oracle
 from tests.quickly import quick_jit
+from tests.zoo import cast
 
 
 def rest_curve():
@@ -77,7 +78,8 @@ def test_order(method, steps, x64):
 
 
 def test_a_voltage_that_stays_up_is_no_new_spike():
-    state = WangBuzsaki().init(1)._replace(v=np.full(1, 20.0, np.float32))
-    state, spikes = quick_jit(lambda s: WangBuzsaki().step(s, jn.Drive(), 0.01))(state)
+    model = cast(WangBuzsaki(), np.float32)
+    state = model.init(1)._replace(v=np.full(1, 20.0, np.float32))
+    state, spikes = quick_jit(lambda s: model.step(s, jn.Drive(), 0.01))(state)
     assert state.v[0] > 0
     assert not spikes.any()

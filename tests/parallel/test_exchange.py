@@ -15,6 +15,7 @@ import jaxneuro as jn
 from jaxneuro import parallel
 from jaxneuro._kernels import exchange as exchange_file
 from jaxneuro._kernels.exchange import Line, exchange, line_of
+from tests.house.test_import import python
 
 from .networks import driven, mesh
 
@@ -95,6 +96,16 @@ def test_derivatives_batches_and_other_platforms():
         text = traced.lower(lowering_platforms=(platform,)).as_text()
         assert there in text
         assert not_there not in text
+
+
+def test_it_may_be_asked_before_jax_starts():
+    """In a process of its own: JAX has started in this one."""
+    printed = python(
+        "-c",
+        "import jax\nfrom jaxneuro._kernels.exchange import exchange_available\n"
+        "exchange_available()\nprint(jax.devices('cpu')[0].platform)",
+    )
+    assert printed == "cpu\n"
 
 
 def test_a_network_exchanges_by_xla_where_it_must(monkeypatch):

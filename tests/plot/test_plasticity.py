@@ -153,7 +153,7 @@ def test_what_a_history_refuses():
     run = random_result(duration=20.0)
     for values, said in (
         ({"name": "E->E"}, "no recorded histogram of weights named 'E->E'; did you mean"),
-        ({"stop": 0.05}, "must be between 0 and 0.05 ms; there is none. Record more often"),
+        ({"stop": 0.05}, "between 0 and 0.05 ms; got none. Record more often"),
         ({"times": []}, "times must be at least one"),
         ({"times": [np.nan]}, "weight_history: times must"),
         ({"scale": (1, 0)}, "scale must be two numbers"),

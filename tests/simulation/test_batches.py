@@ -57,7 +57,7 @@ KEYS = np.arange(6, dtype=np.uint32).reshape(2, 3)
 FIELDS = (
     *("traces", "means", "lfp", "weights", "weight_histograms", "weight_edges", "function"),
     *("counts", "statistics", "sample_times", "neurons", "synapses", "shared"),
-    *("dt", "layout", "first_step", "n_steps", "interval", "key", "interrupted"),
+    *("dt", "layout", "first_step", "n_steps", "interval", "key", "interrupted", "until_held"),
 )
 
 
@@ -187,6 +187,16 @@ def test_each_run_is_that_of_simulate(batch, alone):
         same_result(found, expected)
         assert found.events("out")[0].size > 3
         assert (found.network, run.result().network) == (NET, None)
+
+
+@pytest.mark.parametrize("field", ["statistics", "traces", "counts", "lfp", "weights", "means"])
+def test_a_name_that_was_not_recorded(field, batch):
+    """The error says what was, also of what came out of a program."""
+    for run in (batch, batch[0]):
+        with pytest.raises(ValueError, match=r"nobody.*jn\.Record"):
+            getattr(run, field)["nobody"]
+        with pytest.raises(ValueError, match=r"'out'.*jn\.Record"):
+            run.traces["out"]["u"]
 
 
 def test_files_and_copies(batch, alone, tmp_path):

@@ -14,7 +14,7 @@ import jaxneuro as jn
 from tests.network.networks import balanced
 
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
-ODD = ["a/b", "../up", "ε spaced", "array 0", "header", "file.npy", 'q"uo\\te', "\ud800"]
+ODD = ["a/b", "../up", "ε spaced", "array 0", "header", "file.npy", 'q"uo\\te']
 
 
 def sampled(state, output):
@@ -186,8 +186,8 @@ def one_array(path):
 
 
 FOREIGN = {
-    "text": (lambda p: p.write_text("spikes"), "of another kind"),
-    "npy": (one_array, "of another kind"),
+    "text": (lambda p: p.write_text("spikes"), "must be a whole file"),
+    "npy": (one_array, "must be a whole file"),
     "zip": (lambda p: zipfile.ZipFile(p, "w").close(), "another npz"),
     "npz": (lambda p: np.savez(p, x=np.ones(3)), "it is another npz"),
     "npz with a header": (lambda p: np.savez(p, header=np.ones(3)), "it is another npz"),
@@ -205,6 +205,62 @@ def test_foreign_files(write, message, result, tmp_path):
     result.save(path)
     write(path)
     with pytest.raises(ValueError, match=message):
+        jn.Result.load(path)
+
+
+def test_what_unpacks_to_much_more_is_not_unpacked(result, tmp_path):
+    """A file of 17 kB with 16 MB of zeros; the limit is for files that are smaller than it."""
+    path, packed = tmp_path / "run.npz", tmp_path / "packed.npz"
+    result.save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    same(kept(jn.Result.load(path, max_mb=1e-6)), kept(result))
+    np.savez_compressed(packed, **arrays, zeros=np.zeros(2_000_000))
+    assert packed.stat().st_size < 1_000_000
+    same(kept(jn.Result.load(packed)), kept(result))
+    with pytest.raises(jn.InvalidValueError, match="max_mb"):
+        jn.Result.load(packed, max_mb=10)
+
+
+def shape_beyond_the_file(path):
+    """An array whose shape, in its header, needs 8 TB."""
+    with zipfile.ZipFile(path, "w") as archive, archive.open("x.npy", "w") as file:
+        about = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+        np.lib.format.write_array_header_1_0(file, about)
+
+
+def nested(path):
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    arrays["header"] = np.frombuffer(b"[" * 100_000, np.uint8)
+    np.savez(path, **arrays)
+
+
+def no_array(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header", "text")
+
+
+@pytest.mark.parametrize("write", [shape_beyond_the_file, nested, no_array])
+def test_files_that_nobody_wrote_by_accident(write, result, tmp_path):
+    path = tmp_path / "run.npz"
+    result.save(path)
+    write(path)
+    with pytest.raises(ValueError, match="must be"):
+        jn.Result.load(path)
+
+
+@pytest.mark.parametrize("field", ["layout", "traces", "means", "spikes"])
+def test_names_that_cannot_be_printed(field, result, tmp_path):
+    """They would be commands for a terminal."""
+    path = tmp_path / "run.npz"
+    result.save(path)
+    with np.load(path) as file:
+        header = file["header"].tobytes().decode()
+    values = json.loads(header)["values"]
+    text = json.dumps(values[field]).replace('"E', '"E\\u001b[2J').replace('"v"', '"v\\r"')
+    rewritten(path, values={**values, field: json.loads(text)})
+    with pytest.raises(jn.InvalidValueError, match="cannot be printed"):
         jn.Result.load(path)
 
 

@@ -31,13 +31,10 @@ def result(names, spikes=True, steps=1000):
     layout = tuple((name, 0, 20 * k, 20 * k + 20) for k, name in enumerate(names))
     each, few = np.arange(20, dtype=np.int32), (np.zeros(0, np.int32),) * 2
     fired = {name: ((each + 20 * k) % max(steps, 1), each) for k, name in enumerate(names)}
-    values = {f: {} for f in ("traces", "neurons", "shared", "means", "lfp", "weights", "synapses")}
-    values |= {f: {} for f in ("weight_histograms", "weight_edges", "counts", "statistics")}
-    values["traces"] = {names[0]: {"v": np.zeros((100, 20))}}
     times = {"sample_times": np.arange(100.0), "interval": 1.0, "first_step": 0, "n_steps": steps}
-    spent = {"compile_s": 0.1, "run_s": 0.2, "interrupted": False, "function": None, "key": 0}
+    more = {"traces": {names[0]: {"v": np.zeros((100, 20))}}, "run_s": 0.2, "key": 0}
     held = None if spikes is None else fired if spikes else dict.fromkeys(names, few)
-    return jn.Result(None, None, 0.1, layout, spikes=held, **times, **values, **spent)
+    return jn.Result(None, None, 0.1, layout, spikes=held, **times, **more)
 
 
 def texts(value):

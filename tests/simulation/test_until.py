@@ -81,8 +81,14 @@ def test_it_ends_at_the_first_check_at_which_the_condition_holds(chunk, chunks, 
     assert result.n_steps == expected < 300
     assert [x.n_steps for x in seen] == list(range(9, expected + 1, 9))
     assert not result.interrupted
+    assert result.until_held
+    for text in (repr(result), result._repr_html_()):
+        assert "until its condition held" in text
+    assert "ended after" in jn.analysis.summary(result)
     part = jn.simulate(NET, expected / 10, record=RECORD)
     same(held(result), held(part))
+    assert not part.until_held
+    assert "until" not in repr(part) + jn.analysis.summary(part)
     rest = jn.simulate(NET, 30.4 - result.duration, record=RECORD, state=result)
     same(rest.state, whole.state)
 

@@ -1,0 +1,38 @@
+"""Formulas of counts and intervals, of NumPy's arrays and, inside `jit`, of JAX's."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Num
+
+
+def quotient(x: Num[Any, "*n"], y: Num[Any, "*n"]) -> Float[Any, "*n"]:
+    """`x / y` of a y that is not below 0; nan where it is 0."""
+    xp = jnp if isinstance(y, jax.Array) else np
+    return xp.where(y > 0, x / xp.where(y > 0, y, 1), np.nan)
+
+
+def mean_of_known(values: Float[Any, "*n"], known: Bool[Any, "*n"]) -> Float[Any, ""]:
+    """The mean of those that are known, nan of none."""
+    xp = jnp if isinstance(values, jax.Array) else np
+    return quotient(xp.where(known, values, 0.0).sum(), known.sum().astype(values.dtype))
+
+
+def covariance(counts: Num[Any, "n bins"]) -> Float[Any, "n n"]:
+    """`C_ij = sum over bins (c_i - mean c_i) (c_j - mean c_j) / (bins - 1)`."""
+    centred = counts - counts.mean(axis=1, keepdims=True)
+    return centred @ centred.T / (counts.shape[1] - 1)
+
+
+def correlation(counts: Num[Any, "n bins"]) -> tuple[Float[Any, ""], Float[Any, "n n"]]:
+    """`r_ij = C_ij / sqrt(C_ii C_jj)`: its mean over pairs, and of each; nan without a change."""
+    xp = jnp if isinstance(counts, jax.Array) else np
+    centred = counts - counts.mean(axis=1, keepdims=True)
+    changes = counts.max(axis=1) > counts.min(axis=1)
+    norm = xp.sqrt(xp.where(changes, (centred**2).sum(axis=1), 1.0))
+    scaled = centred / norm[:, None]
+    both, same = changes[:, None] & changes, np.eye(len(counts), dtype=bool)
+    matrix = xp.where(same, 1.0, xp.clip(scaled @ scaled.T, -1.0, 1.0))
+    return mean_of_known(matrix, both & ~same), xp.where(both, matrix, np.nan)
