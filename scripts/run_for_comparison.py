@@ -137,6 +137,7 @@ def merge(runs: int) -> tuple[Numbers, float]:
 
 SIZES = {"E": 160, "I": 40}
 CASES = {
+    "coba-400": balanced("coba", 400, 200.0),
     "coba-4000": balanced("coba", 4000, 1000.0),
     "coba-40000": balanced("coba", 40_000, 500.0),
     "coba-400000": balanced("coba", 400_000, 50.0),
