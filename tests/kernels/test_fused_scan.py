@@ -52,7 +52,8 @@ def loop(net, state, inputs, record, steps=STEPS):
     """The recording of the plain loop, with the state, as `fused` gives them."""
     state, r = jn.scan(net, state, steps, inputs, record)
     bits = () if r.spikes is None else r.spikes.bits
-    return state, bits, r.counts, r.traces
+    traces = {name: dict(variables) for name, variables in r.traces.items()}
+    return state, bits, dict(r.counts), traces
 
 
 def one_launch(net, state, inputs, record, steps=STEPS):
