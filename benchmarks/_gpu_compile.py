@@ -82,7 +82,7 @@ def compile_for(
             lowered = jax.jit(for_card).lower(*jax.tree.map(shaped, args))
         dump = {"xla_dump_to": str(_DUMP), "xla_dump_hlo_as_text": True}
         text = lowered.compile(compiler_options=dump | (options or {})).as_text()
-        return _facts(text, n, said.lines)
+        return _facts(str(text), n, said.lines)
     finally:
         log.removeHandler(said)
         shutil.rmtree(_DUMP, ignore_errors=True)

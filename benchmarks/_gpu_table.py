@@ -17,13 +17,13 @@ def launches_table() -> str:
     names = {name: None for networks in table.values() for name in networks}
     compiled = ", ".join(card for card in CARDS if card in cards)
     out = f"With {' and '.join(table)}, for {compiled}:\n\n"
-    out += (
-        "| network | launches | registers | spilled | shared | bytes |\n|---|---|---|---|---|---|\n"
-    )
+    out += "| network | launches | command buffer | registers | spilled | shared | bytes |\n"
+    out += "|---" * 7 + "|\n"
     for name in names:
         rows = [x for networks in table.values() for x in networks.get(name, {}).values()]
         kernels = [k for x in rows for k in x["kernels"].values()]
         columns = [_span(x["launches"] for x in rows)]
+        columns.append(" or ".join(sorted({x["buffered"] or "none" for x in rows})))
         columns += [_span(k[place] for k in kernels) for place in range(3)]
         columns.append(_span(x["moved"] for x in rows))
         out += f"| {name} | {' | '.join(columns)} |\n"
