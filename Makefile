@@ -8,7 +8,14 @@ DEMO := $(VENV)/.demo
 export PYTHONDONTWRITEBYTECODE :=
 SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/_kernels/native/*)
 
-.PHONY: demo small-demo test test-all science lint types native-debug wheel-check zoo clean
+# Two environments that compile for cards which are not there, with the oldest jax that is supported
+# and the newest of this Python.
+GPU := .venv-gpu
+GPU_JAX_oldest := jax==0.10.0 jax-cuda12-plugin==0.10.0 jax-cuda12-pjrt==0.10.0
+GPU_JAX_newest := jax jax-cuda12-plugin jax-cuda12-pjrt
+GPU_STAMPS := $(GPU)/oldest/.installed $(GPU)/newest/.installed
+
+.PHONY: demo small-demo test test-all gpu-check science lint types native-debug wheel-check zoo clean
 
 demo: $(DEMO)
 	$(BIN)/python examples/balanced_network.py --out demo.png
@@ -19,9 +26,19 @@ small-demo: $(DEMO)
 test: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow and not science" -n 2 --dist loadgroup
 
-# What `make test` leaves out.
+# What `make test` leaves out, and `make gpu-check` where it has been called before.
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -m "slow and not science" -n 2 --dist loadgroup
+	if [ -f $(GPU)/newest/.installed ]; then $(MAKE) gpu-check; fi
+
+gpu-check: $(STAMP) $(GPU_STAMPS)
+	for jax in oldest newest; do $(GPU)/$$jax/bin/python -m benchmarks gpu_check || exit 1; done
+
+$(GPU_STAMPS): $(GPU)/%/.installed: pyproject.toml
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
+	  $(GPU_JAX_$*) nvidia-cuda-nvcc-cu12 equinox jaxtyping scipy
+	touch $@
 
 science: $(STAMP)
 	$(BIN)/python -m pytest -m science -n 2 --dist loadgroup
@@ -58,4 +75,4 @@ $(DEMO) $(STAMP): $(SOURCES)
 	touch $(DEMO) $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info jaxneuro/_kernels/_cpu.so demo.png
+	rm -rf $(VENV) $(GPU) build dist *.egg-info jaxneuro/_kernels/_cpu.so demo.png

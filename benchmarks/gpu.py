@@ -359,6 +359,7 @@ def _network(session: Session, bench: str, description: Any) -> None:
     from ._gpu_kernels import events_of
     from ._record import make_record, peak_rss_mb
     from ._run import DT, connections_of
+    from .predict_gpu import beside
 
     bio_s = 0.01 if session.options.interpret else session.options.seconds
     start = time.perf_counter()
@@ -384,4 +385,7 @@ def _network(session: Session, bench: str, description: Any) -> None:
         threads=session.options.threads,
         device=session.device,
     )
-    session.write({**record, "events_per_s": float(f"{events_of(net, spikes) / wall:.4g}")})
+    us = {"us_per_step": round(wall / (bio_s * 1e3 / DT) * 1e6, 2)}
+    us |= beside(record["bench"], net.n_neurons, session.device)
+    rate = {"events_per_s": float(f"{events_of(net, spikes) / wall:.4g}")}
+    session.write({**record, **us, **rate})

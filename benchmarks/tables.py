@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ._gpu_table import launches_table
+from .predict_gpu import prediction_table
+
 __all__ = ["add_options", "run"]
 
 ROOT = Path(__file__).parents[1]
-BEGIN, END = "<!-- tables: python -m benchmarks tables -->", "<!-- end of tables -->"
+BEGIN, END = "<!-- {}: python -m benchmarks tables -->", "<!-- end of {} -->"
 
 # What limits a figure, by benchmark and case; measured or inferred on the machine of the figure.
 BOUNDS = {
@@ -33,14 +36,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Rewrites the page between the marks."""
-    page = ROOT / "docs" / "performance.md"
-    before, _, rest = page.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    text = f"{before}{BEGIN}\n\n{tables(read_results())}{END}{after}"
+    """Rewrites the pages between the marks."""
+    late = [page for page, now in pages().items() if page.read_text() != now]
     if options.check:
-        raise SystemExit(0 if text == page.read_text() else "docs/performance.md is out of date")
-    page.write_text(text)
+        raise SystemExit(f"out of date: {', '.join(page.name for page in late)}" if late else 0)
+    for page in late:
+        page.write_text(pages()[page])
+
+
+def pages() -> dict[Path, str]:
+    """The pages with tables as they should be."""
+    docs = ROOT / "docs"
+    parts = [
+        (docs / "performance.md", "tables", tables(read_results())),
+        (docs / "gpu.md", "launches", launches_table()),
+        (docs / "gpu.md", "prediction", prediction_table()),
+    ]
+    out: dict[Path, str] = {}
+    for page, name, text in parts:
+        begin, end = BEGIN.format(name), END.format(name)
+        before, _, rest = out.get(page, page.read_text()).partition(begin)
+        out[page] = f"{before}{begin}\n\n{text}{end}{rest.partition(end)[2]}"
+    return out
 
 
 def read_results() -> list[dict[str, Any]]:
