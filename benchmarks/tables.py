@@ -1,4 +1,4 @@
-"""Writes the tables of docs/performance.md from the JSON lines in benchmarks/results."""
+"""Writes the tables of docs/performance.md and docs/gpu.md from what is in benchmarks/results."""
 
 import argparse
 import json
