@@ -64,8 +64,8 @@ WORK = {
     "hpc": Work("pair STDP", 11_250, _per_step(11_250, 8.0), 11_250.0, 40.0, more=2),
     # A gap junction reads an index and a voltage for each neighbour in every step.
     "lattice, a million": Work("gap junctions", 1e6, 1e6, 9.6, 8.0, adds=0.0),
-    # A round: 1,000 neurons of the area and 1,000 of the stimulus fire, p = 0.01. Its cap takes XLA's
-    # passes, 125 launches in all (docs/gpu.md), 101 more than at 10,000 neurons.
+    # A round: 1,000 neurons of the area and 1,000 of the stimulus fire, p = 0.01. Its cap takes
+    # XLA's passes, 125 launches in all (docs/gpu.md), 101 more than at 10,000 neurons.
     "assembly, a million": Work(
         *("assembly", 1e6, 2000.0, 1e4), bytes_per_event=0.0, operations=HASH_OPERATIONS, more=101
     ),
