@@ -19,7 +19,7 @@ NATIVE = Path("jaxneuro/_kernels/native")
 OBJECTS = Path("build/objects")
 SOURCES = (
     *("assembly", "draw", "exchange", "gather", "k_cap", "kernels", "learn", "new_sources"),
-    *("poisson", "short_term"),
+    *("operands", "poisson", "short_term"),
 )
 
 

@@ -116,14 +116,14 @@ struct Connections {
 
 std::vector<float> Delivered(const Connections& c) {
   std::vector<float> ring(c.kSlots * c.kTargets);
-  const Table<float, uint8_t, float> table{
+  const Table<float, float> table{
       c.words,         1,
-      c.pointers.data(), c.targets.data(), nullptr,       c.delays.data(), c.offset.data(),
+      c.pointers.data(), c.targets.data(), nullptr,       c.delays.data(), false,           c.offset.data(),
       c.delay.data(),  c.span.data(),    nullptr,       nullptr,         c.weights.data(),
       c.scale.data()};
   for (size_t step = 0; step < 20; ++step) {
     const Ring<float> at(ring.data(), c.kSlots, c.kTargets, c.kTargets, step % c.kSlots);
-    Delivery<float, uint8_t, float>(table, at).Run(c.bits.data(), c.bits.size(), nullptr);
+    Delivery<float, float>(table, at).Run(c.bits.data(), c.bits.size(), nullptr);
   }
   return ring;
 }
@@ -157,7 +157,7 @@ std::vector<float> Learned(const Connections& c) {
   l.block_span = c.span.data();
   const std::array<Program, kPhases> programs{};
   for (l.step = 0; l.step < 20; ++l.step)
-    Lesson<float, ByBlock<OwnDelays<uint8_t>>>(l, programs, nullptr, 0).Run();
+    Lesson<float, ByBlock<OwnDelays>>(l, programs, nullptr, 0).Run();
   return ring;
 }
 

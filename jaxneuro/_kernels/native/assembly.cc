@@ -152,12 +152,10 @@ Error DrawGapRows(const Call& call, int64_t gaps, int64_t shift, int64_t n, doub
 
 }  // namespace
 
-JAXNEURO_HANDLER(JaxneuroHashedInput, kHashedInput, HashedInput,
-                 JAXNEURO_GAP_LAW.Attr<double>("mean"));
-JAXNEURO_HANDLER(JaxneuroStoredInput, kStoredInput, StoredInput);
-JAXNEURO_HANDLER(JaxneuroListedInput, kListedInput, ListedInput);
-JAXNEURO_HANDLER(JaxneuroCountedInput, kCountedInput, CountedInput);
-JAXNEURO_HANDLER(JaxneuroDrawGapRows, kDrawGapRows, DrawGapRows,
-                 JAXNEURO_GAP_LAW.Attr<int64_t>("n").Attr<double>("mean"));
+JAXNEURO_HANDLER(JaxneuroHashedInput, kHashedInput, HashedInput, "gaps", "shift", "mean")
+JAXNEURO_HANDLER(JaxneuroStoredInput, kStoredInput, StoredInput)
+JAXNEURO_HANDLER(JaxneuroListedInput, kListedInput, ListedInput)
+JAXNEURO_HANDLER(JaxneuroCountedInput, kCountedInput, CountedInput)
+JAXNEURO_HANDLER(JaxneuroDrawGapRows, kDrawGapRows, DrawGapRows, "gaps", "shift", "n", "mean")
 
 }  // namespace jaxneuro

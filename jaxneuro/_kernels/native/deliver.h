@@ -45,12 +45,12 @@ inline uint32_t SplitRow(const uint16_t* target, uint32_t lo, uint32_t hi, uint3
 }
 
 // Walks rows and hands their events to `Into`.
-template <class Acc, class Delay, class Weight, class Into>
+template <class Acc, class Weight, class Into>
 class Deliverer {
  public:
   using Real = RealOf<Acc>;
 
-  Deliverer(const Table<Acc, Delay, Weight>& table, const Into& into, Range range)
+  Deliverer(const Table<Acc, Weight>& table, const Into& into, Range range)
       : t_(table), ring_(into.ring), into_(into), range_(range) {
     whole_ = range.begin == 0 && range.end == ring_.targets;
     touch_ = Into::kAtOnce && ring_.stride * sizeof(Acc) > kNear;
@@ -126,16 +126,17 @@ class Deliverer {
     const Real x = value * t_.scale[block];
     const uint16_t* target = t_.targets + s.targets;
     const Weight* w = t_.weights + s.weights;
-    const Delay* d = t_.delays + s.delays;
     const size_t offset = size_t(t_.block_offset[block]);
     if (s.flags & kHasDelays) {
-      if (s.flags & kHasWeights) {
-        for (uint32_t i = lo; i < hi; ++i)
-          into_.Add(into_.At(d[i], offset), target[i], Rounded<Acc>(x * Real(w[i])));
-      } else {
-        const Acc same = Rounded<Acc>(x);
-        for (uint32_t i = lo; i < hi; ++i) into_.Add(into_.At(d[i], offset), target[i], same);
-      }
+      t_.WithDelays(s, [&](const auto* d) {
+        if (s.flags & kHasWeights) {
+          for (uint32_t i = lo; i < hi; ++i)
+            into_.Add(into_.At(d[i], offset), target[i], Rounded<Acc>(x * Real(w[i])));
+        } else {
+          const Acc same = Rounded<Acc>(x);
+          for (uint32_t i = lo; i < hi; ++i) into_.Add(into_.At(d[i], offset), target[i], same);
+        }
+      });
       return;
     }
     const auto out = into_.At(t_.block_delay[block], offset);
@@ -184,16 +185,17 @@ class Deliverer {
     drawer.Values(d, row, drawn.count, &weight, &delay);
     const uint32_t first = uint32_t(t_.block_span[2 * block]);
     const Weight* w = t_.weights + s.weights + d.weights;
-    const Delay* steps = t_.delays + s.delays + d.delays;
     const size_t offset = size_t(t_.block_offset[block]);
     const bool own = (s.flags & kHasWeights) != 0;
-    for (size_t i = 0; i < drawn.count; ++i) {
-      const uint32_t neuron = first + drawn.targets[i];
-      if (neuron < range_.begin || neuron >= range_.end) continue;
-      const auto out = s.flags & kHasDelays ? into_.At(steps[delay[i]], offset)
-                                            : into_.At(t_.block_delay[block], offset);
-      into_.Add(out, drawn.targets[i], Rounded<Acc>(own ? x * Real(w[weight[i]]) : x));
-    }
+    t_.WithDelays(s, [&](const auto* steps) {
+      for (size_t i = 0; i < drawn.count; ++i) {
+        const uint32_t neuron = first + drawn.targets[i];
+        if (neuron < range_.begin || neuron >= range_.end) continue;
+        const auto out = s.flags & kHasDelays ? into_.At(steps[d.delays + delay[i]], offset)
+                                              : into_.At(t_.block_delay[block], offset);
+        into_.Add(out, drawn.targets[i], Rounded<Acc>(own ? x * Real(w[weight[i]]) : x));
+      }
+    });
   }
 
   // Rows with a few synapses per block: a tag per synapse names its block.
@@ -224,7 +226,6 @@ class Deliverer {
     const uint16_t* target = t_.targets + s.targets;
     const uint16_t* tag = t_.tags + s.tags;
     const Weight* w = t_.weights + s.weights;
-    const Delay* d = t_.delays + s.delays;
     const bool weights = (s.flags & kHasWeights) != 0, delays = (s.flags & kHasDelays) != 0;
     const Real* scale = t_.scale;
     const uint32_t first = s.first_block;
@@ -234,18 +235,20 @@ class Deliverer {
                   Rounded<Acc>(value * scale[first + tag[i]]));
       return;
     }
-    for (uint32_t i = lo; i < hi; ++i) {
-      const uint32_t block = first + tag[i];
-      if (!whole_) {
-        const uint32_t neuron = uint32_t(t_.block_span[2 * block]) + target[i];
-        if (neuron < range_.begin || neuron >= range_.end) continue;
+    t_.WithDelays(s, [&](const auto* d) {
+      for (uint32_t i = lo; i < hi; ++i) {
+        const uint32_t block = first + tag[i];
+        if (!whole_) {
+          const uint32_t neuron = uint32_t(t_.block_span[2 * block]) + target[i];
+          if (neuron < range_.begin || neuron >= range_.end) continue;
+        }
+        const auto out = delays ? into_.At(d[i], size_t(t_.block_offset[block]))
+                                : into_.OfBlock(t_, block);
+        Real x = value * scale[block];
+        if (weights) x = x * Real(w[i]);
+        into_.Add(out, target[i], Rounded<Acc>(x));
       }
-      const auto out = delays ? into_.At(d[i], size_t(t_.block_offset[block]))
-                              : into_.OfBlock(t_, block);
-      Real x = value * scale[block];
-      if (weights) x = x * Real(w[i]);
-      into_.Add(out, target[i], Rounded<Acc>(x));
-    }
+    });
   }
 
   // Prefetches the places in the ring to which a short row will add.
@@ -297,12 +300,12 @@ class Deliverer {
       const uint32_t left = p[tags ? 1 : s.blocks] - at, n = left < kLong ? left : kLong;
       Lines(t_.targets + s.targets + at, n);
       if (s.flags & kHasWeights) Lines(t_.weights + s.weights + at, n);
-      if (s.flags & kHasDelays) Lines(t_.delays + s.delays + at, n);
+      if (s.flags & kHasDelays) t_.WithDelays(s, [&](const auto* d) { Lines(d + at, n); });
       if (tags) Lines(t_.tags + s.tags + at, n);
     }
   }
 
-  const Table<Acc, Delay, Weight>& t_;
+  const Table<Acc, Weight>& t_;
   const Ring<Acc>& ring_;
   const Into into_;
   Range range_;

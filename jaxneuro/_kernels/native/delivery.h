@@ -11,12 +11,12 @@
 
 namespace jaxneuro {
 
-template <class Acc, class Delay, class Weight>
+template <class Acc, class Weight>
 class Delivery {
  public:
   using Real = RealOf<Acc>;
 
-  Delivery(const Table<Acc, Delay, Weight>& table, const Ring<Acc>& ring)
+  Delivery(const Table<Acc, Weight>& table, const Ring<Acc>& ring)
       : t_(table), ring_(ring), rows_(List()), per_row_(PerRow()) {
     const double most = double(kEvents) / (per_row_ < 1.0 ? 1.0 : per_row_);
     list_ = !Large() || most >= double(kList) ? kList : most < 1.0 ? 1 : size_t(most);
@@ -110,7 +110,7 @@ class Delivery {
       return uint32_t(i == pieces || at > n ? n : at);
     };
     Pool::Get().Run(pieces, [&](size_t i) {
-      Deliverer<Acc, Delay, Weight, IntoRing<Acc>> one(t_, {ring_}, {border(i), border(i + 1)});
+      Deliverer<Acc, Weight, IntoRing<Acc>> one(t_, {ring_}, {border(i), border(i + 1)});
       one.Rows(rows_.data(), rows_.size());
     });
   }
@@ -131,7 +131,7 @@ class Delivery {
       const size_t begin = rows_.size() * i / threads, end = rows_.size() * (i + 1) / threads;
       const Range all{0, uint32_t(ring_.targets)};
       const IntoBins<Acc> into{ring_, bins[i], starts.data()};
-      Deliverer<Acc, Delay, Weight, IntoBins<Acc>> one(t_, into, all);
+      Deliverer<Acc, Weight, IntoBins<Acc>> one(t_, into, all);
       one.Rows(rows_.data() + begin, end - begin);
     });
     Pool::Get().Run(((places - 1) >> shift) + 1, [&](size_t k) {
@@ -151,7 +151,7 @@ class Delivery {
     }
   }
 
-  const Table<Acc, Delay, Weight>& t_;
+  const Table<Acc, Weight>& t_;
   const Ring<Acc>& ring_;
   std::vector<Released<Real>>& rows_;
   double per_row_;

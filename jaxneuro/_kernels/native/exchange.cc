@@ -4,10 +4,15 @@
 
 #include <system_error>
 
-#include "operands.h"
+#include "xla/ffi/api/ffi.h"
 
 namespace jaxneuro {
 namespace {
+
+namespace ffi = xla::ffi;
+using ffi::AnyBuffer;
+using ffi::DataType;
+using ffi::Error;
 
 struct ExchangeState {
   static ffi::TypeId id;

@@ -32,6 +32,3 @@ struct GapLaw {
 };
 
 }  // namespace jaxneuro
-
-// Its attributes in a binding.
-#define JAXNEURO_GAP_LAW .Attr<int64_t>("gaps").Attr<int64_t>("shift")

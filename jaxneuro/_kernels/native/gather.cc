@@ -113,7 +113,7 @@ Error Gather(const Call& call) {
 
 }  // namespace
 
-JAXNEURO_HANDLER(JaxneuroGather, kGather, Gather);
+JAXNEURO_HANDLER(JaxneuroGather, kGather, Gather)
 
 }  // namespace jaxneuro
 

@@ -56,7 +56,7 @@ Error KCapWideOf(const Call& call) {
 
 }  // namespace
 
-JAXNEURO_HANDLER(JaxneuroKCap, kKCap, KCapOf);
-JAXNEURO_HANDLER(JaxneuroKCapWide, kKCapWide, KCapWideOf);
+JAXNEURO_HANDLER(JaxneuroKCap, kKCap, KCapOf)
+JAXNEURO_HANDLER(JaxneuroKCapWide, kKCapWide, KCapWideOf)
 
 }  // namespace jaxneuro

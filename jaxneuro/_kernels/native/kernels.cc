@@ -37,26 +37,27 @@ constexpr Kernel kDeliver("deliver", 1, 0, {
     Shared("draw_tables", kU32, {"draw words"}),
 });
 
-template <class Acc, class Delay, class Weight>
+template <class Acc, class Weight>
 void DeliverBatch(const Call& call, size_t n_targets, bool clear) {
   using Real = RealOf<Acc>;
   const size_t slots = call.Length(kRing, 0), places = call.Length(kRing, 1);
   const size_t bytes = call.Length(kBits);
   const bool plain = call.Length(kValues) == 0;
   ForEachMember(call, [&](const Member& m) {
-    const Table<Acc, Delay, Weight> table{
-        call.Of<uint32_t>(kSections),    call.Length(kSections),
-        call.Of<uint32_t>(kPointers),    call.Of<uint16_t>(kTargets),
-        call.Of<uint16_t>(kTags),        call.Of<Delay>(kDelays),
-        call.Of<int32_t>(kBlockOffset),  call.Of<int32_t>(kBlockDelay),
-        call.Of<int32_t>(kBlockSpan),    call.Of<uint32_t>(kDraws),
-        call.Of<uint32_t>(kDrawTables),  m.Of<Weight>(kWeights),
+    const Table<Acc, Weight> table{
+        call.Of<uint32_t>(kSections),   call.Length(kSections),
+        call.Of<uint32_t>(kPointers),   call.Of<uint16_t>(kTargets),
+        call.Of<uint16_t>(kTags),       call.Of<void>(kDelays),
+        call.type(kDelays) == DataType::U16,
+        call.Of<int32_t>(kBlockOffset), call.Of<int32_t>(kBlockDelay),
+        call.Of<int32_t>(kBlockSpan),   call.Of<uint32_t>(kDraws),
+        call.Of<uint32_t>(kDrawTables), m.Of<Weight>(kWeights),
         m.Of<Real>(kScale)};
     const int64_t step = *m.Of<int32_t>(kStep), n = int64_t(slots);
     const Ring<Acc> ring(m.To<Acc>(kRing), slots, places, n_targets, size_t((step % n + n) % n));
     if (clear) ClearReached(ring.Slot(0), places * sizeof(Acc));
     if (n_targets == 0) return;
-    Delivery<Acc, Delay, Weight>(table, ring)
+    Delivery<Acc, Weight>(table, ring)
         .Run(m.Of<uint8_t>(kBits), bytes, plain ? nullptr : m.Of<Real>(kValues));
   });
 }
@@ -65,6 +66,9 @@ Error Deliver(const Call& call, int64_t n_targets, bool clear) {
   const bool wide = call.type(kRing) == DataType::F64;
   if (wide != (call.type(kScale) == DataType::F64))
     return call.Wrong(kScale, "must be float64 if the ring is, else float32");
+  if (call.type(kRing) != DataType::S32 && call.type(kWeights) != DataType::BF16 &&
+      call.type(kWeights) != call.type(kRing))
+    return call.Wrong(kWeights, "must be bfloat16 or of the type of the ring");
   if (call.Length(kBits) % 8 != 0) return call.Wrong(kBits, "must be whole words of 8 bytes");
   if (call.Length(kValues) != 0 && (call.Length(kValues) + 63) / 64 * 8 != call.Length(kBits))
     return call.Wrong(kValues, "must have a number for each source that has a bit");
@@ -81,12 +85,14 @@ Error Deliver(const Call& call, int64_t n_targets, bool clear) {
     if (!wrong.empty()) return call.Wrong(kSections, wrong);
   }
   ByType<float, double, int32_t>(call.type(kRing), [&](auto acc) {
-    ByType<uint8_t, uint16_t>(call.type(kDelays), [&](auto delay) {
-      ByType<BFloat16, float, double>(call.type(kWeights), [&](auto weight) {
-        DeliverBatch<decltype(acc), decltype(delay), decltype(weight)>(call, size_t(n_targets),
-                                                                       clear);
-      });
-    });
+    using Acc = decltype(acc);
+    const auto deliver = [&](auto weight) {
+      DeliverBatch<Acc, decltype(weight)>(call, size_t(n_targets), clear);
+    };
+    if constexpr (std::is_same_v<Acc, int32_t>)
+      ByType<BFloat16, float, double>(call.type(kWeights), deliver);
+    else
+      ByType<BFloat16, Acc>(call.type(kWeights), deliver);
   });
   return Error::Success();
 }
@@ -132,17 +138,17 @@ Error MergeBits(const Call& call) {
   return Error::Success();
 }
 
-// Does nothing: results are the operands.  XLA cannot look inside, and so writes them.
-Error Materialize(ffi::RemainingArgs, ffi::RemainingRets) { return Error::Success(); }
-
 }  // namespace
 
-JAXNEURO_HANDLER(JaxneuroDeliver, kDeliver, Deliver,
-                 .Attr<int64_t>("n_targets").Attr<bool>("clear"));
-JAXNEURO_HANDLER(JaxneuroPack, kPack, Pack);
-JAXNEURO_HANDLER(JaxneuroMergeBits, kMergeBits, MergeBits);
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMaterialize, Materialize,
-                              ffi::Ffi::Bind().RemainingArgs().RemainingRets());
+JAXNEURO_HANDLER(JaxneuroDeliver, kDeliver, Deliver, "n_targets", "clear")
+JAXNEURO_HANDLER(JaxneuroPack, kPack, Pack)
+JAXNEURO_HANDLER(JaxneuroMergeBits, kMergeBits, MergeBits)
+
+// Does nothing: results are the operands.  XLA cannot look inside, and so writes them.
+extern "C" XLA_FFI_Error* JaxneuroMaterialize(XLA_FFI_CallFrame* frame) {
+  Asked(frame);
+  return nullptr;
+}
 
 }  // namespace jaxneuro
 

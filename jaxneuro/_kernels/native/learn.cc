@@ -93,6 +93,7 @@ Learning<T> LearningOf(const Call& call, const Member& m, double dt) {
   l.targets = call.Of<uint16_t>(kTargets);
   l.tags = call.Of<uint16_t>(kTags);
   l.delays = call.Of<void>(kDelays);
+  l.wide = call.type(kDelays) == DataType::U16;
   l.block_offset = call.Of<int32_t>(kBlockOffset);
   l.block_delay = call.Of<int32_t>(kBlockDelay);
   l.block_span = call.Of<int32_t>(kBlockSpan);
@@ -118,9 +119,10 @@ void ByLayout(const Call& call, F&& f) {
     using Delays = decltype(delays);
     s.flags & kHasTags ? f(Type<ByTag<Delays>>()) : f(Type<ByBlock<Delays>>());
   };
-  if ((s.flags & kHasDelays) == 0) return with(OneDelay());
-  ByType<uint8_t, uint16_t>(call.type(kDelays),
-                            [&](auto delay) { with(OwnDelays<decltype(delay)>()); });
+  if ((s.flags & kHasDelays) == 0)
+    with(OneDelay());
+  else
+    with(OwnDelays());
 }
 
 // Whether programs read and write only what there is.
@@ -342,10 +344,9 @@ Error Rescale(const Call& call) {
 
 }  // namespace
 
-JAXNEURO_HANDLER(JaxneuroLearn, kLearn, RunLearn,
-                 .Attr<int64_t>("parameters").Attr<double>("dt").Attr<bool>("clear"));
-JAXNEURO_HANDLER(JaxneuroLogEvents, kLogKernel, LogEvents);
-JAXNEURO_HANDLER(JaxneuroTargetSums, kTargetSums, TargetSums);
-JAXNEURO_HANDLER(JaxneuroRescale, kRescale, Rescale);
+JAXNEURO_HANDLER(JaxneuroLearn, kLearn, RunLearn, "parameters", "dt", "clear")
+JAXNEURO_HANDLER(JaxneuroLogEvents, kLogKernel, LogEvents)
+JAXNEURO_HANDLER(JaxneuroTargetSums, kTargetSums, TargetSums)
+JAXNEURO_HANDLER(JaxneuroRescale, kRescale, Rescale)
 
 }  // namespace jaxneuro

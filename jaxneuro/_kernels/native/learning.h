@@ -71,7 +71,8 @@ struct Learning {
   uint32_t first_row, blocks;
   const uint32_t* pointers;
   const uint16_t *targets, *tags;
-  const void* delays;  // uint8 or uint16, where each synapse has its own
+  const void* delays;  // uint16 if they are wide, else uint8, where each synapse has its own
+  bool wide;
   const int32_t *block_offset, *block_delay, *block_span;
 
   uint32_t first_target() const { return uint32_t(block_span[0]); }

@@ -145,14 +145,9 @@ Error PastInputs(const Call& call, int64_t gaps, int64_t shift, int64_t places, 
 
 }  // namespace
 
-#define JAXNEURO_LAW             \
-  JAXNEURO_GAP_LAW               \
-      .Attr<int64_t>("places")   \
-      .Attr<int64_t>("drawn")    \
-      .Attr<int64_t>("chosen")   \
-      .Attr<double>("mean")
-
-JAXNEURO_HANDLER(JaxneuroNewSources, kNewSources, WriteSources, JAXNEURO_LAW);
-JAXNEURO_HANDLER(JaxneuroNewPastInputs, kNewPastInputs, PastInputs, JAXNEURO_LAW);
+JAXNEURO_HANDLER(JaxneuroNewSources, kNewSources, WriteSources, "gaps", "shift", "places", "drawn",
+                 "chosen", "mean")
+JAXNEURO_HANDLER(JaxneuroNewPastInputs, kNewPastInputs, PastInputs, "gaps", "shift", "places",
+                 "drawn", "chosen", "mean")
 
 }  // namespace jaxneuro

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <string>
@@ -14,15 +13,10 @@
 #include <utility>
 
 #include "compiler.h"
+#include "handler.h"
 #include "table.h"
-#include "xla/ffi/api/ffi.h"
 
 namespace jaxneuro {
-
-namespace ffi = xla::ffi;
-using ffi::AnyBuffer;
-using ffi::DataType;
-using ffi::Error;
 
 // Which types the elements of an operand may have: a bit each.
 using Types = uint64_t;
@@ -144,7 +138,7 @@ class Call {
   // are made, `out` the results that operands become.  What the kernel wants is known when this is
   // compiled, so that a check is a few comparisons.
   template <const auto& kernel, size_t... k>
-  Error Read(AnyBuffer* arrays, const AnyBuffer* out, std::index_sequence<k...>) {
+  Error Read(Buffer* arrays, const Buffer* out, std::index_sequence<k...>) {
     constexpr size_t n = sizeof...(k), operands = n - kernel.made, changed = kernel.changed;
     constexpr size_t first = changed == 0 ? operands : 0;
     static_assert(kernel.names <= kNames, "more names of axes than there is room for");
@@ -152,7 +146,7 @@ class Call {
     all_ = kernel.all;
     arrays_ = arrays;
     // The axes of the batch are those of the first result before its own.
-    const auto axes = arrays[first].dimensions();
+    const auto axes = arrays[first].axes();
     axes_ = axes.begin();
     batch_ = axes.size() < all_[first].rank ? 0 : axes.size() - all_[first].rank;
     for (size_t name = 0; name < kernel.names; ++name) lengths_[name] = -1;
@@ -162,21 +156,14 @@ class Call {
     if (wrong != n) return Unfit(wrong);
     for (size_t i = 0; i < changed; ++i)
       if (!Alike(arrays[i], out[i])) return Wrong(i, "must be like the result that it becomes");
-    for (size_t i = 0; i < changed; ++i) {
-      // Its memory is the result's; where XLA gave another, it gets the numbers.
-      if (arrays[i].untyped_data() != out[i].untyped_data())
-        std::memcpy(out[i].untyped_data(), arrays[i].untyped_data(), arrays[i].size_bytes());
-      arrays[i] = out[i];
-    }
+    for (size_t i = 0; i < changed; ++i) Become(i, out[i]);
     return Error::Success();
   }
 
   // An operand that is wrong in another way.
-  Error Wrong(size_t k, const std::string& what) const {
-    return Error::InvalidArgument(std::string(name_) + ": " + all_[k].name + " " + what);
-  }
+  Error Wrong(size_t k, const std::string& what) const;
 
-  DataType type(size_t k) const { return arrays_[k].element_type(); }
+  DataType type(size_t k) const { return arrays_[k].type(); }
 
   // How long an axis of one network is.
   size_t Length(size_t k, size_t axis = 0) const { return size_t(Own(k)[axis]); }
@@ -198,7 +185,7 @@ class Call {
   // What all members share.
   template <class T>
   const T* Of(size_t k) const {
-    return static_cast<const T*>(arrays_[k].untyped_data());
+    return static_cast<const T*>(arrays_[k].data());
   }
 
  private:
@@ -206,26 +193,26 @@ class Call {
 
   // The axes of an operand in one network.
   const int64_t* Own(size_t k) const {
-    const auto lengths = arrays_[k].dimensions();
+    const auto lengths = arrays_[k].axes();
     return lengths.begin() + (lengths.size() - all_[k].rank);
   }
 
-  static bool Alike(const AnyBuffer& a, const AnyBuffer& b) {
-    const auto x = a.dimensions(), y = b.dimensions();
-    return a.element_type() == b.element_type() && x.size() == y.size() &&
+  static bool Alike(const Buffer& a, const Buffer& b) {
+    const auto x = a.axes(), y = b.axes();
+    return a.type() == b.type() && x.size() == y.size() &&
            std::equal(x.begin(), x.end(), y.begin());
   }
 
   // Whether an operand is what the kernel says; `whole`: with all axes of the batch in full.
   // Else it has none of them, or all, of length 1 where it does not vary.
-  JAXNEURO_INLINE bool Fits(const Operand& o, const AnyBuffer& a, bool whole) {
-    const DataType type = a.element_type();
+  JAXNEURO_INLINE bool Fits(const Operand& o, const Buffer& a, bool whole) {
+    const DataType type = a.type();
     if ((o.types & OneOf(type)) == 0) return false;
     if ((o.types & kAlike) != 0) {
       if (alike_ == DataType::INVALID) alike_ = type;
       if (alike_ != type) return false;
     }
-    const auto lengths = a.dimensions();
+    const auto lengths = a.axes();
     if (Rarely(lengths.size() != o.rank || (whole && batch_ != 0)))
       if (!InBatch(o, lengths, whole)) return false;
     const int64_t* own = lengths.begin() + (lengths.size() - o.rank);
@@ -244,66 +231,20 @@ class Call {
   }
 
   // Whether the axes before an operand's own are those of the batch.
-  JAXNEURO_APART bool InBatch(const Operand& o, AnyBuffer::Dimensions lengths, bool whole) const {
-    if (!o.batched || lengths.size() != o.rank + batch_) return false;
-    for (size_t axis = 0; axis < batch_; ++axis)
-      if (lengths.begin()[axis] != axes_[axis] && (whole || lengths.begin()[axis] != 1))
-        return false;
-    return true;
-  }
+  bool InBatch(const Operand& o, Span<int64_t> lengths, bool whole) const;
+
+  // Operand k is changed in place: its memory is the result's; where XLA gave another, that gets
+  // the numbers.
+  void Become(size_t k, const Buffer& out);
 
   // Says what an operand must be, and what it is.
-  JAXNEURO_APART Error Unfit(size_t k) const {
-    const Operand& o = all_[k];
-    std::string wanted, axes, given;
-    for (int type = 0; type < 63; ++type) {
-      if ((o.types >> type & 1) == 0) continue;
-      const bool other = (o.types & kAlike) != 0 && alike_ != DataType::INVALID &&
-                         DataType(type) != alike_;
-      if (!other) wanted += (wanted.empty() ? "" : " or ") + NameOf(DataType(type));
-    }
-    for (size_t j = 0; j < o.rank; ++j) {
-      const Axis& axis = o.axes[j];
-      axes += j == 0 ? "" : ", ";
-      if (axis.name == nullptr) {
-        axes += std::to_string(axis.length);
-        continue;
-      }
-      const int64_t known = lengths_[axis.number];
-      const std::string number = known < 0 ? "" : std::to_string(known);
-      axes += std::string(axis.name, axis.letters);
-      axes += (number.empty() ? "" : " = " + number) + (axis.or_none ? " or 0" : "");
-    }
-    for (int64_t length : arrays_[k].dimensions())
-      given += (given.empty() ? "" : ", ") + std::to_string(length);
-    std::string batch;
-    for (size_t j = 0; j < batch_; ++j) batch += (j == 0 ? "" : ", ") + std::to_string(axes_[j]);
-    if (!batch.empty()) batch = o.batched ? " after the batch's (" + batch + ")" : " and no batch";
-    return Wrong(k, "must be " + wanted + " (" + axes + ")" + batch + "; got " + NameOf(type(k)) +
-                        " (" + given + ")");
-  }
-
-  static std::string NameOf(DataType type) {
-    switch (type) {
-      case DataType::PRED: return "bool";
-      case DataType::U8: return "uint8";
-      case DataType::U16: return "uint16";
-      case DataType::U32: return "uint32";
-      case DataType::S32: return "int32";
-      case DataType::S64: return "int64";
-      case DataType::BF16: return "bfloat16";
-      case DataType::F16: return "float16";
-      case DataType::F32: return "float32";
-      case DataType::F64: return "float64";
-      default: return "type " + std::to_string(int(type));
-    }
-  }
+  Error Unfit(size_t k) const;
 
   static constexpr size_t kNames = 32;
 
   const char* name_;
   const Operand* all_;
-  AnyBuffer* arrays_;
+  Buffer* arrays_;
   const int64_t* axes_;
   size_t batch_;
   DataType alike_ = DataType::INVALID;
@@ -315,13 +256,13 @@ struct Member {
   // Its part of an operand.
   template <class T>
   const T* Of(size_t k) const {
-    const auto lengths = call.arrays_[k].dimensions();
+    const auto lengths = call.arrays_[k].axes();
     const size_t rank = call.all_[k].rank;
     const T* data = call.Of<T>(k);
     if (lengths.size() == rank) return data;
     size_t at = 0, stride = 1, rest = number;
     for (size_t axis = lengths.size() - rank; axis-- > 0; rest /= size_t(call.axes_[axis])) {
-      const size_t length = size_t(lengths.begin()[axis]);
+      const size_t length = size_t(lengths[axis]);
       if (length != 1) at += rest % size_t(call.axes_[axis]) * stride;
       stride *= length;
     }
@@ -331,7 +272,7 @@ struct Member {
   // Its part of a result, or of an operand that is changed in place.
   template <class T>
   T* To(size_t k) const {
-    T* data = static_cast<T*>(call.arrays_[k].untyped_data());
+    T* data = static_cast<T*>(call.arrays_[k].data());
     return number == 0 ? data : data + number * call.Size(k);
   }
 
@@ -345,55 +286,55 @@ void ForEachMember(const Call& call, F&& f) {
   for (size_t number = 0, size = call.members(); number < size; ++number) f(Member{call, number});
 }
 
-// What XLA hands over, first operands, then results, then attributes, as a call of `f`.
-template <const auto& kernel, class F, class All, size_t... operand, size_t... changed,
-          size_t... made, size_t... attribute>
-Error CallWith(F f, All& all, std::index_sequence<operand...>, std::index_sequence<changed...>,
-               std::index_sequence<made...>, std::index_sequence<attribute...>) {
+// A call has another number of operands, or of results, than its kernel.
+Error OtherNumber(const char* kernel, const char* of, size_t must, int64_t given);
+
+// Calls `f(call, attributes...)` with what XLA hands over: operands, then results.
+template <const auto& kernel, class... Attributes, size_t... operand, size_t... changed,
+          size_t... made>
+Error CallWith(const XLA_FFI_CallFrame* frame, Error (*f)(const Call&, Attributes...),
+               std::index_sequence<operand...>, std::index_sequence<changed...>,
+               std::index_sequence<made...>, Attributes... attributes) {
   constexpr size_t operands = sizeof...(operand), changes = sizeof...(changed);
-  constexpr size_t before = operands + changes + sizeof...(made);
-  AnyBuffer arrays[] = {std::get<operand>(all)..., *std::get<operands + changes + made>(all)...};
-  const AnyBuffer out[] = {*std::get<operands + changed>(all)..., arrays[0]};
+  void* const* given = frame->args.args;
+  void* const* results = frame->rets.rets;
+  if (frame->args.size != int64_t(operands))
+    return OtherNumber(kernel.name, "operands", operands, frame->args.size);
+  if (frame->rets.size != int64_t(changes + sizeof...(made)))
+    return OtherNumber(kernel.name, "results", changes + sizeof...(made), frame->rets.size);
+  Buffer arrays[] = {Buffer(given[operand])..., Buffer(results[changes + made])...};
+  const Buffer out[] = {Buffer(results[changed])..., arrays[0]};
   Call call;
   Error error = call.Read<kernel>(arrays, out,
                                   std::make_index_sequence<operands + sizeof...(made)>());
-  return error.failure() ? error : f(call, std::get<before + attribute>(all)...);
+  return error.failure() ? error : f(call, attributes...);
 }
 
-// `f(call, attributes...)` as what XLA calls.
-template <const auto& kernel, class F>
-auto Checked(F f) {
-  return [f](auto... given) {
-    constexpr size_t operands = std::size(kernel.all) - kernel.made;
-    constexpr size_t results = kernel.changed + kernel.made;
-    std::tuple<decltype(given)...> all(given...);
-    return CallWith<kernel>(f, all, std::make_index_sequence<operands>(),
-                            std::make_index_sequence<kernel.changed>(),
-                            std::make_index_sequence<kernel.made>(),
-                            std::make_index_sequence<sizeof...(given) - operands - results>());
-  };
-}
-
-// A binding of so many more operands and results, of which there is one at least.
-template <size_t operands, size_t results, class Binding>
-auto Bound(Binding&& binding) {
-  if constexpr (operands != 0)
-    return Bound<operands - 1, results>(std::move(binding).template Arg<AnyBuffer>());
-  else if constexpr (results != 1)
-    return Bound<0, results - 1>(std::move(binding).template Ret<AnyBuffer>());
-  else
-    return std::move(binding).template Ret<AnyBuffer>();
-}
-
-template <const auto& kernel>
-auto BoundTo() {
-  return Bound<std::size(kernel.all) - kernel.made, kernel.changed + kernel.made>(
-      ffi::Ffi::Bind());
+// A call of XLA's as one of `f`, whose attributes have these names.
+template <const auto& kernel, class... Attributes, class... Names>
+XLA_FFI_Error* Handle(XLA_FFI_CallFrame* frame, Error (*f)(const Call&, Attributes...),
+                      Names... names) {
+  static_assert(sizeof...(Attributes) == sizeof...(Names), "a name for each attribute");
+  if (Asked(frame)) return nullptr;
+  std::tuple<Attributes...> read;
+  const Error error = std::apply(
+      [&](auto&... attribute) {
+        Error error = Error::Success();
+        (void)((error = ReadAttribute(frame, names, attribute), !error.failure()) && ...);
+        if (error.failure()) return error;
+        return CallWith<kernel>(frame, f,
+                                std::make_index_sequence<std::size(kernel.all) - kernel.made>(),
+                                std::make_index_sequence<kernel.changed>(),
+                                std::make_index_sequence<kernel.made>(), attribute...);
+      },
+      read);
+  return Reported(frame, error);
 }
 
 }  // namespace jaxneuro
 
-// Makes `symbol` the handler of a kernel; the rest are its attributes, as `.Attr<bool>("clear")`.
-#define JAXNEURO_HANDLER(symbol, kernel, function, ...)                      \
-  XLA_FFI_DEFINE_HANDLER_SYMBOL(symbol, jaxneuro::Checked<kernel>(function), \
-                                jaxneuro::BoundTo<kernel>() __VA_ARGS__)
+// Makes `symbol` the handler of a kernel; the rest are the names of the function's attributes.
+#define JAXNEURO_HANDLER(symbol, kernel, function, ...)                  \
+  extern "C" XLA_FFI_Error* symbol(XLA_FFI_CallFrame* frame) {           \
+    return jaxneuro::Handle<kernel>(frame, function, ##__VA_ARGS__);     \
+  }

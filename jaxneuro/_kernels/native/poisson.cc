@@ -187,7 +187,7 @@ constexpr Kernel kPoisson("poisson", 0, 1, {
     {"counts", kU16, {"counts"}},
 });
 
-using Sizes = ffi::Span<const int32_t>;
+using Sizes = Span<int32_t>;
 
 AliasTables TablesOf(const Call& call, const Member& m, Sizes columns) {
   AliasTables tables{};
@@ -258,7 +258,6 @@ Error PoissonCounts(const Call& call, Sizes sizes, Sizes columns) {
 
 }  // namespace
 
-JAXNEURO_HANDLER(JaxneuroPoisson, kPoisson, PoissonCounts,
-                 .Attr<jaxneuro::Sizes>("sizes").Attr<jaxneuro::Sizes>("columns"));
+JAXNEURO_HANDLER(JaxneuroPoisson, kPoisson, PoissonCounts, "sizes", "columns")
 
 }  // namespace jaxneuro

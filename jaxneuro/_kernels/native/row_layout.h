@@ -49,17 +49,20 @@ class OneDelay {
   int32_t delay_ = 0;
 };
 
-// A delay of each synapse.
-template <class Delay>
+// A delay of each synapse, as uint8 or uint16.
 class OwnDelays {
  public:
   template <class T>
   void Load(const Learning<T>& l) {
-    column_ = static_cast<const Delay*>(l.delays);
+    narrow_ = l.wide ? nullptr : static_cast<const uint8_t*>(l.delays);
+    wide_ = l.wide ? static_cast<const uint16_t*>(l.delays) : nullptr;
   }
-  void Read(uint32_t at, size_t lane) { delay_[lane] = int32_t(column_[at]); }
+  void Read(uint32_t at, size_t lane) {
+    delay_[lane] = narrow_ != nullptr ? int32_t(narrow_[at]) : int32_t(wide_[at]);
+  }
   void FetchRow(uint32_t at, uint32_t n) const {
-    for (uint32_t i = 0; i < n; i += 32) Fetch(column_ + at + i);
+    for (uint32_t i = 0; i < n; i += 32)
+      narrow_ != nullptr ? Fetch(narrow_ + at + i) : Fetch(wide_ + at + i);
   }
 
   int32_t operator[](size_t lane) const { return delay_[lane]; }
@@ -78,7 +81,8 @@ class OwnDelays {
   }
 
  private:
-  const Delay* column_ = nullptr;
+  const uint8_t* narrow_ = nullptr;
+  const uint16_t* wide_ = nullptr;
   int32_t delay_[kBlockLanes];
 };
 

@@ -61,6 +61,6 @@ Error ShortTerm(const Call& call, bool jump_first) {
 
 }  // namespace
 
-JAXNEURO_HANDLER(JaxneuroShortTerm, kShortTerm, ShortTerm, .Attr<bool>("jump_first"));
+JAXNEURO_HANDLER(JaxneuroShortTerm, kShortTerm, ShortTerm, "jump_first")
 
 }  // namespace jaxneuro

@@ -37,7 +37,7 @@ inline Acc Rounded(RealOf<Acc> x) {
     return x;
 }
 
-template <class Acc, class Delay, class Weight>
+template <class Acc, class Weight>
 struct Table {
   using Real = RealOf<Acc>;
 
@@ -46,7 +46,8 @@ struct Table {
   const uint32_t* pointers;
   const uint16_t* targets;
   const uint16_t* tags;
-  const Delay* delays;
+  const void* delays;  // uint16 if they are wide, else uint8
+  bool wide;
   const int32_t* block_offset;
   const int32_t* block_delay;
   const int32_t* block_span;  // first and last + 1 neuron of each block in the target group
@@ -54,6 +55,15 @@ struct Table {
   const uint32_t* draw_tables;  // gap tables, and numbers of synapses per row
   const Weight* weights;
   const Real* scale;
+
+  // Calls f with the delays of a section.
+  template <class F>
+  void WithDelays(const Section& s, F&& f) const {
+    if (wide)
+      f(static_cast<const uint16_t*>(delays) + s.delays);
+    else
+      f(static_cast<const uint8_t*>(delays) + s.delays);
+  }
 
   Section Get(size_t k) const { return Section::Read(sections + k * Section::kWords); }
 };
