@@ -31,7 +31,8 @@ class Surrogate(Model):
     the step, or else every spike on the way of a gradient makes it larger or smaller.
 
     Reference:
-        Neftci, Mostafa, Zenke (2019), doi:10.1109/MSP.2019.2931595.
+        Neftci, Mostafa, Zenke (2019), Surrogate gradient learning in spiking neural networks,
+        doi:10.1109/MSP.2019.2931595.
     """
 
     @abstractmethod
@@ -108,7 +109,8 @@ def threshold(
         The spikes, (n,).
 
     Reference:
-        Neftci, Mostafa, Zenke (2019), doi:10.1109/MSP.2019.2931595.
+        Neftci, Mostafa, Zenke (2019), Surrogate gradient learning in spiking neural networks,
+        doi:10.1109/MSP.2019.2931595.
     """
     # A voltage of +inf is an error, not a spike. It stays in the state, where the check after the
     # chunk finds it.
@@ -141,7 +143,8 @@ def crossing(
         The spikes, (n,).
 
     Reference:
-        Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
+        Brette et al. (2007), Simulation of networks of spiking neurons: a review of tools and
+        strategies, doi:10.1007/s10827-007-0038-6.
     """
     spikes = threshold(v, v_th) & (before < v_th)
     if surrogate is None:

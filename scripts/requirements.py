@@ -1,6 +1,6 @@
 """Prints what the package and some of its extras need, for `pip install --requirement`:
 
-    python scripts/requirements.py plot,progress
+python scripts/requirements.py plot,progress
 """
 
 import re
@@ -8,7 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+TEXT = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
+PROJECT = tomllib.loads(TEXT)["project"]
 
 
 def requirements(extras: list[str]) -> list[str]:

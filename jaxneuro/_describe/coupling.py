@@ -49,8 +49,9 @@ class Coupling(spec.Value):
             time step.
 
     Reference:
-        Hahne et al. (2015), doi:10.3389/fninf.2015.00022, on gap junctions with voltages of the
-        last step and with iterations.
+        Hahne et al. (2015), A unified framework for spiking and gap-junction interactions in
+        distributed neuronal network simulations, doi:10.3389/fninf.2015.00022, on gap junctions
+        with voltages of the last step and with iterations.
     """
 
     source: str | Part = spec.field(END, doc="the neurons at one end")

@@ -36,8 +36,10 @@ class Modulator(spec.Value):
             combinations; `set` tries again.
 
     Reference:
-        Potjans, Morrison, Diesmann (2010), doi:10.3389/fncom.2010.00141, on volume transmission
-        from a population of dopamine neurons; Seamans, Yang (2004),
+        Potjans, Morrison, Diesmann (2010), Enabling functional neural circuit simulations with
+        distributed computing of neuromodulated plasticity, doi:10.3389/fncom.2010.00141, on volume
+        transmission from a population of dopamine neurons; Seamans, Yang (2004), The principal
+        features and mechanisms of dopamine modulation in the prefrontal cortex,
         doi:10.1016/j.pneurobio.2004.05.006, on conductances that dopamine scales.
     """
 

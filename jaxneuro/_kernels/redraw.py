@@ -228,7 +228,8 @@ def gap_counts(key: Key, first: int, stop: int, n: int, p: float) -> np.ndarray:
     """How many of n targets each of the rows `first ... stop` has: uint32.
 
     Reference:
-        Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
+        Batagelj and Brandes (2005), Efficient generation of large random networks,
+        doi:10.1103/PhysRevE.71.036113.
     """
     if native_library() is None:
         return gap_rows_reference(key, first, stop, n, p)[0]
@@ -244,7 +245,8 @@ def gap_rows(
     `skip_own` the row's own number is not among them.
 
     Reference:
-        Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
+        Batagelj and Brandes (2005), Efficient generation of large random networks,
+        doi:10.1103/PhysRevE.71.036113.
     """
     return rows_of_table(key, first, stop, n, gap_table(p), skip_own)
 

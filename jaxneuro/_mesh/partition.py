@@ -100,8 +100,8 @@ class KMeans(Partition, eq=True):
             differ.
 
     Reference:
-        Lloyd (1982), doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii (2007), k-means++: the
-        advantages of careful seeding.
+        Lloyd (1982), Least squares quantization in PCM, doi:10.1109/TIT.1982.1056489; Arthur and
+        Vassilvitskii (2007), k-means++: the advantages of careful seeding.
     """
 
     rounds: int = spec.field(spec.Whole(at_least=1), default=50, doc="rounds at most")
@@ -228,7 +228,8 @@ class Metis(Partition, eq=True):
         InvalidValueError: from `shard` where pymetis is not installed.
 
     Reference:
-        Karypis and Kumar (1998), doi:10.1137/S1064827595287997.
+        Karypis and Kumar (1998), A fast and high quality multilevel scheme for partitioning
+        irregular graphs, doi:10.1137/S1064827595287997.
     """
 
     reads_connections: ClassVar[bool] = True

@@ -36,8 +36,8 @@ class FixedPoint(eqx.Module):
             is 0.
 
     Reference:
-        Demmel and Nguyen (2015), doi:10.1109/TC.2014.2345391, on sums that do not depend on their
-        order.
+        Demmel and Nguyen (2015), Parallel reproducible summation, doi:10.1109/TC.2014.2345391, on
+        sums that do not depend on their order.
     """
 
     quanta: tuple[Float[Array, " _"], ...]

@@ -142,7 +142,9 @@ class Normal(Distribution):
     """Normal distribution, truncated to [low, high] as by redrawing.
 
     Reference:
-        Truncation as by redrawing: Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
+        Truncation as by redrawing: Potjans and Diesmann (2014), The cell-type specific cortical
+        microcircuit: relating structure and activity in a full-scale spiking network model,
+        doi:10.1093/cercor/bhs358.
     """
 
     mean: float = _constant(_ANY, doc="mean")

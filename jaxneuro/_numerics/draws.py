@@ -132,7 +132,8 @@ class GapTable(NamedTuple):
         shift: see `guide`.
 
     Reference:
-        Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
+        Batagelj and Brandes (2005), Efficient generation of large random networks,
+        doi:10.1103/PhysRevE.71.036113.
     """
 
     thresholds: UInt64[np.ndarray, " size"]

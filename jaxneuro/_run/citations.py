@@ -5,7 +5,10 @@ import inspect
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from itertools import product
+from string import ascii_lowercase
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from .._network.described import classes_in, left_of
 from .._network.network import Network
@@ -105,9 +108,15 @@ def _works(text: str) -> Iterator[dict[str, str]]:
         yield {"author": persons, "year": match[2], **_details(text[match.end() : end])}
     for url in dict.fromkeys(x.rstrip(".") for x in _URL.findall(text)):
         yield {
-            "title": _escaped(url.rstrip("/").rsplit("/", 1)[-1]),
+            "title": _escaped(_program(url)),
             "howpublished": rf"\url{{{url}}}",
         }
+
+
+def _program(url: str) -> str:
+    """The last part of an address, or the first of its host where it has no path."""
+    address = urlsplit(url)
+    return address.path.rstrip("/").rsplit("/", 1)[-1] or address.netloc.split(".")[0]
 
 
 def _details(text: str) -> dict[str, str]:
@@ -143,7 +152,8 @@ def _named(works: Mapping[Any, tuple[dict[str, str], set[str]]]) -> Iterator[Cit
         plain = unicodedata.normalize("NFKD", start + fields.get("year", ""))
         keys.setdefault(re.sub(r"[^a-z0-9]", "", plain.lower()), []).append(identity)
     for key, those in keys.items():
-        for identity, letter in zip(those, "abcdefgh" if len(those) > 1 else [""]):
+        letters = ("".join(x) for n in (1, 2) for x in product(ascii_lowercase, repeat=n))
+        for identity, letter in zip(those, letters if len(those) > 1 else [""]):
             fields, of = works[identity]
             kind = "article" if "journal" in fields else "book" if "isbn" in fields else "misc"
             yield Citation(key + letter, kind, fields, tuple(sorted(of)))

@@ -151,7 +151,8 @@ class Record(spec.Value, eq=True):
             plastic, or a histogram without low and high where the rule has no limits.
 
     Reference:
-        LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584. Here the currents are
+        LFP proxy: Mazzoni et al. (2015), Computing the local field potential (LFP) from
+        integrate-and-fire network models, doi:10.1371/journal.pcbi.1004584. Here the currents are
         averaged over the neurons, not added up, so that networks of other sizes compare.
     """
 

@@ -23,7 +23,9 @@ class Bursts(NamedTuple):
         owner: the neuron.
 
     Reference:
-        Cotterill et al. (2016), doi:10.1152/jn.00093.2016.
+        Cotterill et al. (2016), A comparison of computational methods for detecting bursts in
+        neuronal spike trains and their application to human stem cell-derived neuronal networks,
+        doi:10.1152/jn.00093.2016.
     """
 
     start: Float64[np.ndarray, " bursts"]
@@ -67,7 +69,9 @@ def bursts(
             `max_end` below `max_begin`, or `min_spikes` below 2.
 
     Reference:
-        Cotterill et al. (2016), "max interval", doi:10.1152/jn.00093.2016.
+        Cotterill et al. (2016), A comparison of computational methods for detecting bursts in
+        neuronal spike trains and their application to human stem cell-derived neuronal networks,
+        "max interval", doi:10.1152/jn.00093.2016.
     """
     if max_end < max_begin:
         must = f"at least max_begin ({max_begin:g} ms)"
@@ -170,7 +174,8 @@ class Multistep(NamedTuple):
         slopes: the slopes r_k.
 
     Reference:
-        Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+        Wilting and Priesemann (2018), Inferring collective dynamical states from widely unobserved
+        systems, doi:10.1038/s41467-018-04725-4.
     """
 
     ratio: float
@@ -193,7 +198,8 @@ def branching_ratio(
         InvalidValueError: for an unknown population, a part outside the run, or fewer than 3 bins.
 
     Reference:
-        Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+        Wilting and Priesemann (2018), Inferring collective dynamical states from widely unobserved
+        systems, doi:10.1038/s41467-018-04725-4.
     """
     counts = counts_of("branching_ratio", source, population, bin_ms, (start, stop), 3)
     return float(_slopes(counts, 1)[0])
@@ -223,7 +229,8 @@ def multistep_branching_ratio(
             or fewer than `max_lag + 2` bins.
 
     Reference:
-        Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+        Wilting and Priesemann (2018), Inferring collective dynamical states from widely unobserved
+        systems, doi:10.1038/s41467-018-04725-4.
     """
     window, owner = (start, stop), "multistep_branching_ratio"
     slopes = _slopes(counts_of(owner, source, population, bin_ms, window, max_lag + 2), max_lag)

@@ -287,7 +287,8 @@ def count_synchrony(
             above 0, or fewer than 2 bins.
 
     Reference:
-        Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
+        Potjans and Diesmann (2014), The cell-type specific cortical microcircuit: relating
+        structure and activity in a full-scale spiking network model, doi:10.1093/cercor/bhs358.
     """
     counts = counts_of("count_synchrony", source, population, bin_ms, (start, stop), 2)
     return float(quotient(counts.var(), counts.mean()))

@@ -97,7 +97,8 @@ def siegert(
             and potentials in V.
 
     Reference:
-        Siegert (1951), doi:10.1103/PhysRev.81.617; Brunel (2000), doi:10.1023/A:1008925309027;
+        Siegert (1951), doi:10.1103/PhysRev.81.617; Brunel (2000), Dynamics of sparsely connected
+        networks of excitatory and inhibitory spiking neurons, doi:10.1023/A:1008925309027;
         `tau_syn`: Fourcaud and Brunel (2002), doi:10.1162/089976602320264015.
     """
     from scipy.special import erfcx
@@ -142,7 +143,8 @@ def cv_diffusion(
             potentials in V.
 
     Reference:
-        Brunel (2000), appendix, doi:10.1023/A:1008925309027.
+        Brunel (2000), Dynamics of sparsely connected networks of excitatory and inhibitory spiking
+        neurons, appendix, doi:10.1023/A:1008925309027.
     """
     high, span, noisy, tau_m, _ = _arguments(mu, sigma, tau_m, v_th, v_reset, t_ref, 0.0)
     rate = siegert(mu, sigma, tau_m, v_th, v_reset, t_ref) * 1e-3
@@ -310,7 +312,8 @@ def input_moments(
             in-degree below 0, or a `tau_m` that is not above 0 or in s.
 
     Reference:
-        Brunel (2000), doi:10.1023/A:1008925309027.
+        Brunel (2000), Dynamics of sparsely connected networks of excitatory and inhibitory spiking
+        neurons, doi:10.1023/A:1008925309027.
     """
     K, J = _checked_network(indegrees, weights)
     p = K.shape[0]
@@ -352,7 +355,9 @@ def self_consistent_rates(
             `RuntimeError` where no solution is found from `start`.
 
     Reference:
-        Amit and Brunel (1997), doi:10.1093/cercor/7.3.237; Brunel (2000),
+        Amit and Brunel (1997), Model of global spontaneous activity and local structured activity
+        during delay periods in the cerebral cortex, doi:10.1093/cercor/7.3.237; Brunel (2000),
+        Dynamics of sparsely connected networks of excitatory and inhibitory spiking neurons,
         doi:10.1023/A:1008925309027.
     """
     from scipy.optimize import root

@@ -68,7 +68,8 @@ class ProbabilisticAutomaton(eqx.Module):
         and 10 of settling: some random neurons then end on neither side.
 
     Reference:
-        Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1), arXiv:2306.03812;
+        Dabagia, Papadimitriou and Vempala (2025), Computation with sequences of assemblies in a
+        model of the brain, Neural Computation 37 (1), arXiv:2306.03812;
         Dabagia, Mitropolsky, Papadimitriou and Vempala (2024), "Coin-Flipping In The Brain",
         arXiv:2406.07715; https://github.com/mdabagia/nemo.
     """

@@ -61,7 +61,8 @@ class Brain(eqx.Module):
             weights with which an input could leave 64 bits.
 
     Reference:
-        Papadimitriou, Vempala, Mitropolsky, Collins, Maass (2020), doi:10.1073/pnas.2001893117.
+        Papadimitriou, Vempala, Mitropolsky, Collins, Maass (2020), Brain computation by assemblies
+        of neurons, doi:10.1073/pnas.2001893117.
     """
 
     beta: Float[Array, " fibres"]

@@ -117,7 +117,8 @@ class StateMachine(eqx.Module):
         the same.
 
     Reference:
-        Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1), arXiv:2306.03812;
+        Dabagia, Papadimitriou and Vempala (2025), Computation with sequences of assemblies in a
+        model of the brain, Neural Computation 37 (1), arXiv:2306.03812;
         https://github.com/mdabagia/nemo.
     """
 

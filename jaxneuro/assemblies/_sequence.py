@@ -44,7 +44,8 @@ def memorise(
             more rounds than the brain remembers.
 
     Reference:
-        Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1), arXiv:2306.03812;
+        Dabagia, Papadimitriou and Vempala (2025), Computation with sequences of assemblies in a
+        model of the brain, Neural Computation 37 (1), arXiv:2306.03812;
         https://github.com/mdabagia/nemo.
     """
     areas = _areas(brain, source, target, scaffold)
@@ -76,7 +77,8 @@ def recall(
         InvalidValueError: as `memorise`.
 
     Reference:
-        Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1), arXiv:2306.03812.
+        Dabagia, Papadimitriou and Vempala (2025), Computation with sequences of assemblies in a
+        model of the brain, Neural Computation 37 (1), arXiv:2306.03812.
     """
     areas = _areas(brain, source, target, scaffold)
     first = checked_patterns("recall: first", brain, source, first, "m")

@@ -28,7 +28,8 @@ class Channel(Model):
     [mV] and gates (n,).
 
     Reference:
-        Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
+        Hodgkin and Huxley (1952), A quantitative description of membrane current and its
+        application to conduction and excitation in nerve, doi:10.1113/jphysiol.1952.sp004764.
     """
 
     gates: ClassVar[tuple[str, ...]] = ()
@@ -94,7 +95,9 @@ def relaxing(steady: Any, tau: Any) -> Gate:
     """The rates of a gate that relaxes to `steady` with the time constant `tau` [ms].
 
     Reference:
-        Hodgkin and Huxley (1952), eqs. 8 to 11, doi:10.1113/jphysiol.1952.sp004764.
+        Hodgkin and Huxley (1952), A quantitative description of membrane current and its
+        application to conduction and excitation in nerve, eqs. 8 to 11,
+        doi:10.1113/jphysiol.1952.sp004764.
     """
     spec.check("relaxing", "tau", _TAU, tau)
     return Gate(steady / tau, (1.0 - steady) / tau)
@@ -104,7 +107,8 @@ class Leak(Channel):
     """Leak: `I = g (v - e_rev)`.
 
     Reference:
-        Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
+        Hodgkin and Huxley (1952), A quantitative description of membrane current and its
+        application to conduction and excitation in nerve, doi:10.1113/jphysiol.1952.sp004764.
     """
 
     g: Parameter = param(0.3, unit="mS/cm2", at_least=0.0, doc="conductance")
@@ -134,7 +138,9 @@ class SquidSodium(Channel):
     four.
 
     Reference:
-        Hodgkin and Huxley (1952), eqs. 20 to 24, doi:10.1113/jphysiol.1952.sp004764.
+        Hodgkin and Huxley (1952), A quantitative description of membrane current and its
+        application to conduction and excitation in nerve, eqs. 20 to 24,
+        doi:10.1113/jphysiol.1952.sp004764.
 
     Note:
         Farther than 50 mV below rest `b_m` keeps its value at 50 mV (64 per ms), farther than 100
@@ -169,7 +175,9 @@ class SquidPotassium(Channel):
     `b_n = 0.125 exp(-u/80)`. One exponential serves both.
 
     Reference:
-        Hodgkin and Huxley (1952), eqs. 12 and 13, doi:10.1113/jphysiol.1952.sp004764.
+        Hodgkin and Huxley (1952), A quantitative description of membrane current and its
+        application to conduction and excitation in nerve, eqs. 12 and 13,
+        doi:10.1113/jphysiol.1952.sp004764.
 
     Note:
         Farther than 100 mV below rest the rates keep their values at 100 mV.
@@ -201,8 +209,10 @@ class PotassiumA(Channel):
     `tau_b = 1.24 + 2.678 / (1 + exp((v + 50)/16.027))` [ms].
 
     Reference:
-        Connor, Walter, McKown (1977), doi:10.1016/S0006-3495(77)85598-7, as in Dayan and Abbott
-        (2001), sec. 6.6, ISBN 9780262041997.
+        Connor, Walter, McKown (1977), Neural repetitive firing: modifications of the Hodgkin-Huxley
+        axon suggested by experimental results from crustacean axons,
+        doi:10.1016/S0006-3495(77)85598-7, as in Dayan and Abbott (2001), sec. 6.6, ISBN
+        9780262041997.
 
     Note:
         The rates are taken to hold at 6.3 C as printed; q10 scales them elsewhere.
@@ -235,7 +245,9 @@ class PotassiumM(Channel):
     `tau_p = tau_max / (3.3 exp((v + 35)/20) + exp(-(v + 35)/20))`.
 
     Reference:
-        Yamada, Koch, Adams (1989), as in Pospischil et al. (2008), doi:10.1007/s00422-008-0263-8.
+        Yamada, Koch, Adams (1989), Multiple channels and calcium dynamics, as in Pospischil et al.
+        (2008), Minimal Hodgkin-Huxley type models for different classes of cortical and thalamic
+        neurons, doi:10.1007/s00422-008-0263-8.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("p",)
@@ -261,8 +273,11 @@ class CalciumL(Channel):
     `a_r = 0.000457 exp(-(v + 13)/50)`, `b_r = 0.0065 / (1 + exp(-(v + 15)/28))`.
 
     Reference:
-        Reuveni et al. (1993), doi:10.1523/JNEUROSCI.13-11-04609.1993, as in Pospischil et al.
-        (2008), doi:10.1007/s00422-008-0263-8.
+        Reuveni et al. (1993), Stepwise repolarization from Ca2+ plateaus in neocortical pyramidal
+        cells: evidence for nonhomogeneous distribution of HVA Ca2+ channels in dendrites,
+        doi:10.1523/JNEUROSCI.13-11-04609.1993, as in Pospischil et al. (2008), Minimal
+        Hodgkin-Huxley type models for different classes of cortical and thalamic neurons,
+        doi:10.1007/s00422-008-0263-8.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("q", "r")

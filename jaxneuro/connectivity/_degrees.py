@@ -35,7 +35,8 @@ class FixedIndegree(Rule):
     without neurons has no connections.
 
     Reference:
-        Senk et al. (2022), "random, fixed in-degree", doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "random, fixed
+        in-degree", doi:10.1371/journal.pcbi.1010086.
     """
 
     pairs: ClassVar[str | None] = None
@@ -90,7 +91,8 @@ class FixedOutdegree(Rule):
     multapses `k` is at most the number of targets. A population without neurons has no connections.
 
     Reference:
-        Senk et al. (2022), "random, fixed out-degree", doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "random, fixed
+        out-degree", doi:10.1371/journal.pcbi.1010086.
     """
 
     pairs: ClassVar[str | None] = None

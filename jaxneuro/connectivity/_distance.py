@@ -346,7 +346,8 @@ class DistanceProbability(Spatial):
     A limit of the degree is exact: a neuron with more connections keeps a uniformly random subset.
 
     Reference:
-        Senk et al. (2022), "distance-dependent connectivity", doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "distance-dependent
+        connectivity", doi:10.1371/journal.pcbi.1010086.
 
     Note:
         To keep a limit, connections are removed at random, not all drawn again.

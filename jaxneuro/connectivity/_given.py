@@ -15,7 +15,8 @@ class AllToAll(Rule):
     """All to all: every source connects once to every target.
 
     Reference:
-        Senk et al. (2022), "all-to-all", doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "all-to-all",
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     autapses: bool = spec.field(
@@ -52,7 +53,8 @@ class OneToOne(Rule):
     """One to one: source i connects to target i. Both populations have one size.
 
     Reference:
-        Senk et al. (2022), "one-to-one", doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "one-to-one",
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     pairs: ClassVar[str | None] = "given"

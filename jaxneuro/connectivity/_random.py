@@ -42,8 +42,9 @@ class FixedProbability(Rule):
     source spikes; weights and delays are then one number each, or drawn from a distribution.
 
     Reference:
-        Senk et al. (2022), "pairwise Bernoulli", doi:10.1371/journal.pcbi.1010086; skipping:
-        Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "pairwise
+        Bernoulli", doi:10.1371/journal.pcbi.1010086; skipping: Batagelj and Brandes (2005),
+        Efficient generation of large random networks, doi:10.1103/PhysRevE.71.036113.
     """
 
     redraws_in_order: ClassVar[bool] = True
@@ -98,7 +99,8 @@ class SymmetricBernoulli(Rule):
     Source and target must be the same population.
 
     Reference:
-        Senk et al. (2022), "symmetric pairwise Bernoulli", doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "symmetric pairwise
+        Bernoulli", doi:10.1371/journal.pcbi.1010086.
     """
 
     p: float = spec.field(spec.FRACTION, static=True, doc="probability of each pair")
@@ -177,8 +179,10 @@ class FixedTotal(Rule):
     connections.
 
     Reference:
-        Senk et al. (2022), "random, fixed total number", doi:10.1371/journal.pcbi.1010086; with
-        multapses: Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "random, fixed total
+        number", doi:10.1371/journal.pcbi.1010086; with multapses: Potjans and Diesmann (2014), The
+        cell-type specific cortical microcircuit: relating structure and activity in a full-scale
+        spiking network model, doi:10.1093/cercor/bhs358.
     """
 
     redraws_from_counts: ClassVar[bool] = True

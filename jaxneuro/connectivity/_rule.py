@@ -88,7 +88,8 @@ class Rule(spec.Module):
             all.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     spatial: ClassVar[bool] = False

@@ -27,7 +27,8 @@ class Linear(NamedTuple):
         rate: the rate of decay [1/ms], () or (n,).
 
     Reference:
-        Rush and Larsen (1978), doi:10.1109/TBME.1978.326270.
+        Rush and Larsen (1978), A practical algorithm for solving dynamic membrane equations,
+        doi:10.1109/TBME.1978.326270.
     """
 
     source: Any
@@ -41,7 +42,9 @@ class Gate(NamedTuple):
         opening, closing: rates [1/ms], each () or (n,).
 
     Reference:
-        Hodgkin and Huxley (1952), eq. 7, doi:10.1113/jphysiol.1952.sp004764.
+        Hodgkin and Huxley (1952), A quantitative description of membrane current and its
+        application to conduction and excitation in nerve, eq. 7,
+        doi:10.1113/jphysiol.1952.sp004764.
     """
 
     opening: Any
@@ -90,7 +93,8 @@ class Integrator(Model):
     `dy/dt = -rate y` does not grow, None where it never does.
 
     Reference:
-        Hairer, Norsett, Wanner (1993), doi:10.1007/978-3-540-78862-1.
+        Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I,
+        doi:10.1007/978-3-540-78862-1.
     """
 
     order: ClassVar[int]
@@ -110,7 +114,8 @@ class ForwardEuler(Integrator):
     It uses the mean of the input over the step.
 
     Reference:
-        Hairer, Norsett, Wanner (1993), sec. I.7, doi:10.1007/978-3-540-78862-1.
+        Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, sec. I.7,
+        doi:10.1007/978-3-540-78862-1.
     """
 
     order: ClassVar[int] = 1
@@ -128,8 +133,9 @@ class ExponentialEuler(Integrator):
     to v as well. A variable whose derivative is a plain array moves by forward Euler.
 
     Reference:
-        Rush and Larsen (1978), doi:10.1109/TBME.1978.326270; Brette et al. (2007),
-        doi:10.1007/s10827-007-0038-6.
+        Rush and Larsen (1978), A practical algorithm for solving dynamic membrane equations,
+        doi:10.1109/TBME.1978.326270; Brette et al. (2007), Simulation of networks of spiking
+        neurons: a review of tools and strategies, doi:10.1007/s10827-007-0038-6.
     """
 
     order: ClassVar[int] = 1
@@ -153,7 +159,8 @@ class Heun(Integrator):
     """Heun's method: the mean of the slopes at both ends of an Euler step; of second order.
 
     Reference:
-        Hairer, Norsett, Wanner (1993), sec. II.1, doi:10.1007/978-3-540-78862-1.
+        Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, sec. II.1,
+        doi:10.1007/978-3-540-78862-1.
     """
 
     order: ClassVar[int] = 2
@@ -169,7 +176,8 @@ class RK4(Integrator):
     """The classical Runge-Kutta method of four stages, of fourth order.
 
     Reference:
-        Hairer, Norsett, Wanner (1993), sec. II.1, doi:10.1007/978-3-540-78862-1.
+        Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, sec. II.1,
+        doi:10.1007/978-3-540-78862-1.
     """
 
     order: ClassVar[int] = 4

@@ -52,8 +52,9 @@ class TraubMiles(Neuron):
         InvalidValueError: from `build` for a dt at which `method` makes the leak grow.
 
     Reference:
-        Traub and Miles (1991), doi:10.1017/CBO9780511895401; Brette et al. (2007), appendix B,
-        doi:10.1007/s10827-007-0038-6.
+        Traub and Miles (1991), Neuronal Networks of the Hippocampus, doi:10.1017/CBO9780511895401;
+        Brette et al. (2007), Simulation of networks of spiking neurons: a review of tools and
+        strategies, appendix B, doi:10.1007/s10827-007-0038-6.
 
     Note:
         It fires at 14 Hz without a current, as the original does. Brian2 counts v above -20 mV at
@@ -148,7 +149,8 @@ class WangBuzsaki(Neuron):
         InvalidValueError: from `build` for a dt at which `method` makes the leak grow.
 
     Reference:
-        Wang and Buzsaki (1996), p. 6403, doi:10.1523/JNEUROSCI.16-20-06402.1996.
+        Wang and Buzsaki (1996), Gamma oscillation by synaptic inhibition in a hippocampal
+        interneuronal network model, p. 6403, doi:10.1523/JNEUROSCI.16-20-06402.1996.
 
     Note:
         Below -150 and above 150 mV the rates are constant.
@@ -241,8 +243,9 @@ class MorrisLecar(Neuron):
         InvalidValueError: from `build` for a dt at which `method` makes the leak grow.
 
     Reference:
-        Morris and Lecar (1981), doi:10.1016/S0006-3495(81)84782-0; the presets are those of Rinzel
-        and Ermentrout (1998), Methods in Neuronal Modeling, ch. 7.
+        Morris and Lecar (1981), Voltage oscillations in the barnacle giant muscle fiber,
+        doi:10.1016/S0006-3495(81)84782-0; the presets are those of Rinzel and Ermentrout (1998),
+        Methods in Neuronal Modeling, ch. 7.
 
     Note:
         Farther than `8 v4` from `v3` the potassium gate keeps its value there.

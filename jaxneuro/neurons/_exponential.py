@@ -56,7 +56,8 @@ class EIF(Neuron):
     Start: at `e_l`.
 
     Reference:
-        Fourcaud-Trocme et al. (2003), doi:10.1523/JNEUROSCI.23-37-11628.2003.
+        Fourcaud-Trocme et al. (2003), How spike generation mechanisms determine the neuronal
+        response to fluctuating inputs, doi:10.1523/JNEUROSCI.23-37-11628.2003.
 
     Note:
         At most one spike per step; v is recorded after the reset.
@@ -110,7 +111,8 @@ class AdExState(NamedTuple):
         refractory: steps left before the membrane moves again, uint16.
 
     Reference:
-        Brette and Gerstner (2005), doi:10.1152/jn.00686.2005.
+        Brette and Gerstner (2005), Adaptive exponential integrate-and-fire model as an effective
+        description of neuronal activity, doi:10.1152/jn.00686.2005.
     """
 
     v: jax.Array
@@ -134,8 +136,10 @@ class AdEx(Neuron):
     Start: at `e_l`, w = 0.
 
     Reference:
-        Brette and Gerstner (2005), doi:10.1152/jn.00686.2005; the presets, with their currents and
-        a start at rest, are those of Naud et al. (2008), doi:10.1007/s00422-008-0264-7.
+        Brette and Gerstner (2005), Adaptive exponential integrate-and-fire model as an effective
+        description of neuronal activity, doi:10.1152/jn.00686.2005; the presets, with their
+        currents and a start at rest, are those of Naud et al. (2008), Firing patterns in the
+        adaptive exponential integrate-and-fire model, doi:10.1007/s00422-008-0264-7.
 
     Note:
         At most one spike per step; v is recorded after the reset, as in NEST.

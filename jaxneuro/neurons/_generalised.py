@@ -62,7 +62,8 @@ class EscapeRateLIF(StochasticNeuron):
 
     Reference:
         Gerstner et al. (2014), sec. 9.1, doi:10.1017/CBO9781107447615. The defaults of the hazard
-        are ascribed to Jolivet et al. (2006), doi:10.1007/s10827-006-7074-5, but have not been
+        are ascribed to Jolivet et al. (2006), Predicting spike timing of neocortical pyramidal
+        neurons by simple threshold models, doi:10.1007/s10827-006-7074-5, but have not been
         compared with the paper.
 
     Note:
@@ -134,9 +135,11 @@ class GIF(StochasticNeuron):
     Start: at `e_l`.
 
     Reference:
-        Mensi et al. (2012), doi:10.1152/jn.00408.2011; Pozzorini et al. (2015),
-        doi:10.1371/journal.pcbi.1004275; defaults of NEST's gif_psc_exp, whose defaults do not
-        adapt.
+        Mensi et al. (2012), Parameter extraction and classification of three cortical neuron types
+        reveals two distinct adaptation mechanisms, doi:10.1152/jn.00408.2011; Pozzorini et al.
+        (2015), Automated high-throughput characterization of single neurons by means of simplified
+        spiking models, doi:10.1371/journal.pcbi.1004275; defaults of NEST's gif_psc_exp, whose
+        defaults do not adapt.
 
     Note:
         Differs from NEST: `stc` acts by its mean over the step and `sfa` by its value at the end,
@@ -235,7 +238,8 @@ class GLIF(Neuron):
     Start: at `e_l`.
 
     Reference:
-        Teeter et al. (2018), doi:10.1038/s41467-017-02717-4; defaults of NEST's glif_psc.
+        Teeter et al. (2018), Generalized leaky integrate-and-fire models classify multiple neuron
+        types, doi:10.1038/s41467-017-02717-4; defaults of NEST's glif_psc.
 
     Note:
         Differs from NEST: f_v acts on the v that crossed the threshold, not on the v before it;

@@ -51,7 +51,8 @@ class HodgkinHuxley(Neuron):
             the lowest and the highest reversal potential.
 
     Reference:
-        Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
+        Hodgkin and Huxley (1952), A quantitative description of membrane current and its
+        application to conduction and excitation in nerve, doi:10.1113/jphysiol.1952.sp004764.
 
     Note:
         Depolarisation is positive, as today.

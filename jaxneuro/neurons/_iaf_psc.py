@@ -81,7 +81,8 @@ class IafPscDelta(Neuron):
     Start: at `e_l`.
 
     Reference:
-        Rotter and Diesmann (1999), doi:10.1007/s004220050570.
+        Rotter and Diesmann (1999), Exact digital simulation of time-invariant linear systems with
+        applications to neuronal modeling, doi:10.1007/s004220050570.
 
     Note:
         There is no `refractory_input` (what arrives while v is held is always lost) and no `V_min`.
@@ -151,8 +152,10 @@ class IafPscExp(Neuron):
     Start: at `e_l` without currents.
 
     Reference:
-        Rotter and Diesmann (1999), doi:10.1007/s004220050570; Diesmann, Gewaltig, Rotter, Aertsen
-        (2001), doi:10.1016/S0925-2312(01)00409-X.
+        Rotter and Diesmann (1999), Exact digital simulation of time-invariant linear systems with
+        applications to neuronal modeling, doi:10.1007/s004220050570; Diesmann, Gewaltig, Rotter,
+        Aertsen (2001), State space analysis of synchronous spiking in cortical neural networks,
+        doi:10.1016/S0925-2312(01)00409-X.
 
     Note:
         The port and not the sign of a weight selects the current; there is no escape noise.
@@ -240,7 +243,8 @@ class IafPscAlpha(Neuron):
     Start: at `e_l` without currents.
 
     Reference:
-        Rotter and Diesmann (1999), doi:10.1007/s004220050570.
+        Rotter and Diesmann (1999), Exact digital simulation of time-invariant linear systems with
+        applications to neuronal modeling, doi:10.1007/s004220050570.
 
     Note:
         The port and not the sign of a weight selects the current; there is no `V_min`.
@@ -329,9 +333,11 @@ class FlyLIF(Neuron):
     Start: at `e_l` with g = 0. In the paper `t_ref` is 0 for neurons that it drives.
 
     Reference:
-        Shiu et al. (2024), doi:10.1038/s41586-024-07763-9, with the parameters of Kakaria and de
-        Bivort (2017), doi:10.3389/fnbeh.2017.00008, and their program for Brian2: there `(unless
-        refractory)` also makes every `g += w` and `v += w` of a refractory neuron void.
+        Shiu et al. (2024), A Drosophila computational brain model reveals sensorimotor processing,
+        doi:10.1038/s41586-024-07763-9, with the parameters of Kakaria and de Bivort (2017), Ring
+        attractor dynamics emerge from a spiking model of the entire protocerebral bridge,
+        doi:10.3389/fnbeh.2017.00008, and their program for Brian2: there `(unless refractory)` also
+        makes every `g += w` and `v += w` of a refractory neuron void.
 
     Note:
         `v >= v_th` is `v > v_th` there. t_ref/dt steps are held after that of the spike, as

@@ -118,7 +118,8 @@ class LeakyIntegrator(Neuron):
 
     Reference:
         Gerstner et al. (2014), eq. 1.5, doi:10.1017/CBO9781107447615; as a readout Bellec et al.
-        (2020), doi:10.1038/s41467-020-17236-y.
+        (2020), A solution to the learning dilemma for recurrent networks of spiking neurons,
+        doi:10.1038/s41467-020-17236-y.
 
     Note:
         Bellec's readout is in steps of 1 ms and without units.

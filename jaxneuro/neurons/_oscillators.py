@@ -47,8 +47,9 @@ class FitzHughNagumo(Neuron):
         InvalidValueError: from `build` for a dt at which `method` makes w grow.
 
     Reference:
-        FitzHugh (1961), doi:10.1016/S0006-3495(61)86902-6; Nagumo, Arimoto and Yoshizawa (1962),
-        doi:10.1109/JRPROC.1962.288235.
+        FitzHugh (1961), Impulses and physiological states in theoretical models of nerve membrane,
+        doi:10.1016/S0006-3495(61)86902-6; Nagumo, Arimoto and Yoshizawa (1962), An active pulse
+        transmission line simulating nerve axon, doi:10.1109/JRPROC.1962.288235.
 
     Note:
         Depolarisation is positive, as today. Beyond |v| = 3 the cubic continues as its tangent.
@@ -117,7 +118,8 @@ class HindmarshRose(Neuron):
         InvalidValueError: from `build` for a dt at which `method` makes y grow.
 
     Reference:
-        Hindmarsh and Rose (1984), doi:10.1098/rspb.1984.0024.
+        Hindmarsh and Rose (1984), A model of neuronal bursting using three coupled first order
+        differential equations, doi:10.1098/rspb.1984.0024.
 
     Note:
         Beyond |v| = 3 the cubic continues as its tangent, and the square is constant.

@@ -44,8 +44,9 @@ class QIF(Neuron):
     Start: at `v_r`.
 
     Reference:
-        Ermentrout and Kopell (1986), doi:10.1137/0146017; the numbers are those of Izhikevich
-        (2007), Dynamical Systems in Neuroscience, sec. 8.2.1, without recovery.
+        Ermentrout and Kopell (1986), Parabolic bursting in an excitable system coupled with a slow
+        oscillation, doi:10.1137/0146017; the numbers are those of Izhikevich (2007), Dynamical
+        Systems in Neuroscience, sec. 8.2.1, without recovery.
 
     Note:
         The reset is applied at the start of the next step.
@@ -94,7 +95,7 @@ class IzhikevichState(NamedTuple):
         spikes: which spiked in the last step, bool.
 
     Reference:
-        Izhikevich (2003), doi:10.1109/TNN.2003.820440.
+        Izhikevich (2003), Simple model of spiking neurons, doi:10.1109/TNN.2003.820440.
     """
 
     v: jax.Array
@@ -115,7 +116,8 @@ class Izhikevich(Neuron):
     Start: v = -65 mV, u = b v.
 
     Reference:
-        Izhikevich (2003), doi:10.1109/TNN.2003.820440, which names the presets.
+        Izhikevich (2003), Simple model of spiking neurons, doi:10.1109/TNN.2003.820440, which names
+        the presets.
 
     Note:
         Differs from the paper's script, which halves the step of v and gives u the new v: both move

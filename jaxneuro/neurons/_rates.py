@@ -53,7 +53,8 @@ class LinearRate(Neuron):
 
     Reference:
         Dayan and Abbott (2001), secs. 7.2 and 7.4, ISBN 9780262041997; as lin_rate_ipn of Hahne et
-        al. (2017), doi:10.3389/fninf.2017.00034.
+        al. (2017), Integration of continuous-time dynamics in a spiking neural network simulator,
+        doi:10.3389/fninf.2017.00034.
 
     Note:
         There is no noise and no rectification.
@@ -89,7 +90,8 @@ class ThresholdLinearRate(Neuron):
 
     Reference:
         Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as threshold_lin_rate_ipn of Hahne et
-        al. (2017), doi:10.3389/fninf.2017.00034.
+        al. (2017), Integration of continuous-time dynamics in a spiking neural network simulator,
+        doi:10.3389/fninf.2017.00034.
 
     Note:
         There is no noise.
@@ -129,7 +131,8 @@ class TanhRate(Neuron):
 
     Reference:
         Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as tanh_rate_ipn of Hahne et al.
-        (2017), doi:10.3389/fninf.2017.00034.
+        (2017), Integration of continuous-time dynamics in a spiking neural network simulator,
+        doi:10.3389/fninf.2017.00034.
 
     Note:
         There is no noise.

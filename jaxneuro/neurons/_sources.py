@@ -93,7 +93,8 @@ class PoissonSource(StochasticNeuron):
             anything that drives it.
 
     Reference:
-        As PoissonGroup of Brian 2: Stimberg, Brette, Goodman (2019), doi:10.7554/eLife.47314.
+        As PoissonGroup of Brian 2: Stimberg, Brette, Goodman (2019), Brian 2, an intuitive and
+        efficient neural simulator, doi:10.7554/eLife.47314.
 
     Note:
         Differs from poisson_generator of NEST: at most one spike per step, and the same spikes for

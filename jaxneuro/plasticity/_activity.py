@@ -210,7 +210,8 @@ class BCM(ActivityRule):
 
     Reference:
         Bienenstock, Cooper, Munro (1982), Theory for the development of neuron selectivity, J.
-        Neurosci. 2, 32-48; the threshold of Intrator and Cooper (1992), Neural Netw. 5, 3-17.
+        Neurosci. 2, 32-48; the threshold of Intrator and Cooper (1992), Objective
+        function formulation of the BCM theory of visual cortical plasticity, Neural Netw. 5, 3-17.
     """
 
     eta: Parameter = param(doc="size of a change per ms")

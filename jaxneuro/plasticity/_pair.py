@@ -34,8 +34,9 @@ class PairSTDP(Plasticity):
     Reference:
         Guetig, Aharonov, Rotter, Sompolinsky (2003), Learning input correlations through nonlinear
         temporally asymmetric Hebbian plasticity, J. Neurosci. 23, 3697-3714; Morrison, Diesmann,
-        Gerstner (2008), doi:10.1007/s00422-008-0233-1; as stdp_synapse, stdp_nn_symm_synapse,
-        stdp_nn_restr_synapse and stdp_nn_pre_centered_synapse of NEST.
+        Gerstner (2008), Phenomenological models of synaptic plasticity based on spike timing,
+        doi:10.1007/s00422-008-0233-1; as stdp_synapse, stdp_nn_symm_synapse, stdp_nn_restr_synapse
+        and stdp_nn_pre_centered_synapse of NEST.
 
     Note:
         In NEST the first two nearest rules take time 0 for a presynaptic spike; here there is none.

@@ -28,7 +28,9 @@ class RewardModulatedSTDP(Plasticity):
     Reference:
         Izhikevich (2007), Solving the distal reward problem through linkage of STDP and dopamine
         signaling, Cereb. Cortex 17, 2443-2452, doi:10.1093/cercor/bhl152; Potjans, Morrison,
-        Diesmann (2010), doi:10.3389/fncom.2010.00141; as stdp_dopamine_synapse of NEST.
+        Diesmann (2010), Enabling functional neural circuit simulations with distributed computing
+        of neuromodulated plasticity, doi:10.3389/fncom.2010.00141; as stdp_dopamine_synapse of
+        NEST.
 
     Note:
         In NEST a spike of its dopamine neurons adds 1 / tau_n to n, so that it is an input of

@@ -48,8 +48,10 @@ class NMDAGate(Release):
     What a spike releases is the increment `k_0 + k_1 s`.
 
     Reference:
-        Wang (1999), doi:10.1523/JNEUROSCI.19-21-09587.1999; Brunel and Wang (2001),
-        doi:10.1023/A:1011204814320; k_0 and k_1 as NEST's iaf_bw_2001,
+        Wang (1999), Synaptic basis of cortical persistent activity: the importance of NMDA
+        receptors to working memory, doi:10.1523/JNEUROSCI.19-21-09587.1999; Brunel and Wang (2001),
+        Effects of neuromodulation in a cortical network model of object working memory dominated by
+        recurrent inhibition, doi:10.1023/A:1011204814320; k_0 and k_1 as NEST's iaf_bw_2001,
         https://nest-simulator.readthedocs.io, and derived above.
     """
 

@@ -51,9 +51,10 @@ class TsodyksMarkram(Release):
     exact between spikes, whatever the interval, to all digits of the dtype.
 
     Reference:
-        "tsodyks2": Tsodyks, Pawelzik, Markram (1998), doi:10.1162/089976698300017502, with the
-        order of NEST's tsodyks2_synapse, https://nest-simulator.readthedocs.io. "jump first":
-        Mongillo, Barak, Tsodyks (2008), doi:10.1126/science.1150769.
+        "tsodyks2": Tsodyks, Pawelzik, Markram (1998), Neural networks with dynamic synapses,
+        doi:10.1162/089976698300017502, with the order of NEST's tsodyks2_synapse,
+        https://nest-simulator.readthedocs.io. "jump first": Mongillo, Barak, Tsodyks (2008),
+        Synaptic theory of working memory, doi:10.1126/science.1150769.
 
     Note:
         It differs from NEST's tsodyks_synapse, whose released resources pass through an active
@@ -143,7 +144,8 @@ class QuantalRelease(StochasticRelease):
     release.
 
     Reference:
-        Fuhrmann, Segev, Markram, Tsodyks (2002), doi:10.1152/jn.00258.2001.
+        Fuhrmann, Segev, Markram, Tsodyks (2002), Coding of temporal information by
+        activity-dependent synapses, doi:10.1152/jn.00258.2001.
 
     Note:
         Unlike in the source, u may facilitate. Releases are drawn, so they have no gradient with

@@ -119,7 +119,8 @@ class VoltageRelease(Release):
     with a voltage in mV.
 
     Reference:
-        Destexhe, Mainen, Sejnowski (1994), doi:10.1007/BF00961734;
+        Destexhe, Mainen, Sejnowski (1994), Synthesis of models for excitable membranes, synaptic
+        transmission and neuromodulation using a common kinetic formalism, doi:10.1007/BF00961734;
         https://github.com/NikhilMukraj/spiking-neural-networks.
     """
 

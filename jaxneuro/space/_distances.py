@@ -137,7 +137,8 @@ class Profile(spec.Module):
     of the range.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     monotonic: ClassVar[bool] = False
@@ -154,7 +155,8 @@ class Gaussian(Profile):
     """`peak exp(-d^2 / (2 sigma^2))`.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     sigma: float = spec.field(_LENGTH, static=True, doc="standard deviation")
@@ -174,7 +176,8 @@ class Exponential(Profile):
     """`peak exp(-d / length)`.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     length: float = spec.field(_LENGTH, static=True, doc="distance in which it falls to 1/e")
@@ -193,7 +196,8 @@ class Linear(Profile):
     """`peak max(0, 1 - d / radius)`: falls in a straight line and is 0 from the radius on.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     radius: float = spec.field(_LENGTH, static=True, doc="distance from which on it is 0")
@@ -214,7 +218,8 @@ class Disc(Profile):
     """`peak` up to the radius and on it, 0 beyond.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     radius: float = spec.field(_LENGTH, static=True, doc="distance up to which it is the peak")

@@ -94,7 +94,8 @@ class Layout(spec.Module):
     an open axis, or None where all are open.
 
     Reference:
-        Senk et al. (2022), "networks embedded in space", doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "networks embedded
+        in space", doi:10.1371/journal.pcbi.1010086.
     """
 
     @property
@@ -134,7 +135,8 @@ class Grid(Layout):
     lattice. `spacing`, `origin` and `periodic` are one value for all axes, or one for each.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     shape: tuple[int, ...] = spec.field(_Lengths(), static=True, doc="neurons along each axis")
@@ -236,7 +238,8 @@ class UniformBox(Layout):
     the fields is one value for all axes, or one for each; two single numbers make one axis.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     low: tuple[float, ...] = spec.field(_CORNER, static=True, doc="lower corner")

@@ -28,7 +28,8 @@ class SpatialValue(spec.Module):
     if none is known.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     @abstractmethod
@@ -57,7 +58,8 @@ class ByDistance(SpatialValue):
     the unit of the synapse, delays in ms. An upper bound is known only for a monotonic profile.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     function: Callable = spec.field(
@@ -103,7 +105,8 @@ class ByPositions(SpatialValue):
     m values: weights in the unit of the synapse, delays in ms. It must handle periodic axes itself.
 
     Reference:
-        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling,
+        doi:10.1371/journal.pcbi.1010086.
     """
 
     function: Callable = spec.field(
@@ -152,7 +155,8 @@ class ConductionDelay(SpatialValue):
     `build` rounds delays to the time grid, to one step at least.
 
     Reference:
-        Senk et al. (2022), "distance-dependent delay", doi:10.1371/journal.pcbi.1010086.
+        Senk et al. (2022), Connectivity concepts in neuronal network modeling, "distance-dependent
+        delay", doi:10.1371/journal.pcbi.1010086.
     """
 
     speed: float = spec.field(

@@ -28,7 +28,8 @@ class Current(Stimulus):
     For longer runs use a signal, which is exact at any step.
 
     Reference:
-        Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
+        Brette et al. (2007), Simulation of networks of spiking neurons: a review of tools and
+        strategies, doi:10.1007/s10827-007-0038-6.
     """
 
     amplitude: Any = signal(unit="pA", doc="a number, a function of t [ms], or a signal")
@@ -124,8 +125,9 @@ class OrnsteinUhlenbeck(Stimulus):
     The current of a step is the value at its start, held over it; independent between neurons.
 
     Reference:
-        Uhlenbeck and Ornstein (1930), doi:10.1103/PhysRev.36.823; Gillespie (1996),
-        doi:10.1103/PhysRevE.54.2084.
+        Uhlenbeck and Ornstein (1930), On the theory of the Brownian motion,
+        doi:10.1103/PhysRev.36.823; Gillespie (1996), Exact numerical simulation of the
+        Ornstein-Uhlenbeck process and its integral, doi:10.1103/PhysRevE.54.2084.
     """
 
     mean: Parameter = param(unit="pA", doc="mean current")

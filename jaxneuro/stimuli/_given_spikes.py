@@ -131,7 +131,8 @@ class PulsePackets(SpikeStimulus):
     `prepare` makes them a `ScheduledSpikes`, which runs. There may be at most 2^27 spikes together.
 
     Reference:
-        Diesmann, Gewaltig, Aertsen (1999), doi:10.1038/990101.
+        Diesmann, Gewaltig, Aertsen (1999), Stable propagation of synchronous spiking in cortical
+        neural networks, doi:10.1038/990101.
     """
 
     times: Any = table(converter=Times(at_least=0.0), doc="centres (packets,)")

@@ -47,7 +47,8 @@ class Poisson(SpikeStimulus):
     per time step.
 
     Reference:
-        Amit and Brunel (1997), doi:10.1093/cercor/7.3.237.
+        Amit and Brunel (1997), Model of global spontaneous activity and local structured activity
+        during delay periods in the cerebral cortex, doi:10.1093/cercor/7.3.237.
     """
 
     takes_runs: ClassVar[bool] = True
@@ -88,7 +89,8 @@ class DeadTimePoisson(SpikeStimulus):
     Counts are 0 or 1, and nan where the rate is negative or too high for the dead time.
 
     Reference:
-        Deger, Helias, Boucsein, Rotter (2012), doi:10.1007/s10827-011-0362-8.
+        Deger, Helias, Boucsein, Rotter (2012), Statistical properties of superimposed stationary
+        spike trains, doi:10.1007/s10827-011-0362-8.
 
     Note:
         The rate is constant here; the process is exact in discrete time.
@@ -155,8 +157,8 @@ class Gamma(SpikeStimulus):
     per time step.
 
     Reference:
-        Cox (1962), Renewal Theory, chapter 2; Kuffler, Fitzhugh, Barlow (1957), Journal of General
-        Physiology 40, 683.
+        Cox (1962), Renewal Theory, chapter 2; Kuffler, Fitzhugh, Barlow (1957), Maintained
+        activity in the cat's retina in light and darkness, Journal of General Physiology 40, 683.
     """
 
     takes_runs: ClassVar[bool] = True
@@ -209,7 +211,8 @@ class MultipleInteraction(SpikeStimulus):
     to the spikes of the mother process in it, of which there may be at most 16383.
 
     Reference:
-        Kuhn, Aertsen, Rotter (2003), doi:10.1162/089976603321043702.
+        Kuhn, Aertsen, Rotter (2003), Higher-order statistics of input ensembles and the response of
+        simple model neurons, doi:10.1162/089976603321043702.
     """
 
     rate: Any = signal(

@@ -34,7 +34,8 @@ class ExponentialConductance(Synapse):
     has a positive weight and a low `e_rev`.
 
     Reference:
-        Brette et al. (2007), benchmark 1, doi:10.1007/s10827-007-0038-6.
+        Brette et al. (2007), Simulation of networks of spiking neurons: a review of tools and
+        strategies, benchmark 1, doi:10.1007/s10827-007-0038-6.
     """
 
     weight_sign: ClassVar[int] = 1
@@ -73,7 +74,8 @@ class AMPA(Synapse):
     Arrivals [nS] are added at the end of a step.
 
     Reference:
-        Brunel and Wang (2001), doi:10.1023/A:1011204814320.
+        Brunel and Wang (2001), Effects of neuromodulation in a cortical network model of object
+        working memory dominated by recurrent inhibition, doi:10.1023/A:1011204814320.
     """
 
     weight_sign: ClassVar[int] = 1
@@ -113,7 +115,8 @@ class GABA_A(Synapse):  # noqa: N801
     `e_rev` inhibits.
 
     Reference:
-        Brunel and Wang (2001), doi:10.1023/A:1011204814320.
+        Brunel and Wang (2001), Effects of neuromodulation in a cortical network model of object
+        working memory dominated by recurrent inhibition, doi:10.1023/A:1011204814320.
     """
 
     weight_sign: ClassVar[int] = 1
@@ -155,8 +158,9 @@ class AlphaConductance(Synapse):
     Arrivals [nS] are added to the rise at the end of a step.
 
     Reference:
-        Rall (1967), doi:10.1152/jn.1967.30.5.1138; the peak as weight is that of NEST's
-        `iaf_cond_alpha`, https://nest-simulator.readthedocs.io.
+        Rall (1967), Distinguishing theoretical synaptic potentials computed for different
+        soma-dendritic distributions of synaptic input, doi:10.1152/jn.1967.30.5.1138; the peak as
+        weight is that of NEST's `iaf_cond_alpha`, https://nest-simulator.readthedocs.io.
     """
 
     weight_sign: ClassVar[int] = 1

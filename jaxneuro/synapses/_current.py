@@ -32,7 +32,8 @@ class Exponential(Synapse):
     Arrivals [pA] are added at the end of a step.
 
     Reference:
-        Rotter and Diesmann (1999), doi:10.1007/s004220050570.
+        Rotter and Diesmann (1999), Exact digital simulation of time-invariant linear systems with
+        applications to neuronal modeling, doi:10.1007/s004220050570.
     """
 
     weight_unit: ClassVar[str] = "pA"
@@ -71,8 +72,10 @@ class Alpha(Synapse):
     Arrivals [pA] are added to the rise at the end of a step.
 
     Reference:
-        Rall (1967), doi:10.1152/jn.1967.30.5.1138, eq. of the transient; Rotter and Diesmann
-        (1999), doi:10.1007/s004220050570, for the update.
+        Rall (1967), Distinguishing theoretical synaptic potentials computed for different
+        soma-dendritic distributions of synaptic input, doi:10.1152/jn.1967.30.5.1138, eq. of the
+        transient; Rotter and Diesmann (1999), Exact digital simulation of time-invariant linear
+        systems with applications to neuronal modeling, doi:10.1007/s004220050570, for the update.
     """
 
     weight_unit: ClassVar[str] = "pA"

@@ -22,7 +22,8 @@ class Delta(Synapse):
     Arrivals [mV] become `drive.jump`.
 
     Reference:
-        Brunel (2000), eq. 2, doi:10.1023/A:1008925309027.
+        Brunel (2000), Dynamics of sparsely connected networks of excitatory and inhibitory spiking
+        neurons, eq. 2, doi:10.1023/A:1008925309027.
     """
 
     def init(self, n: int) -> DeltaState:

@@ -38,7 +38,8 @@ class DestexheKinetics(Kinetics):
     `alpha t + beta`, and stays between 0 and 1 whatever the concentrations add up to.
 
     Reference:
-        Destexhe, Mainen, Sejnowski (1994), doi:10.1007/BF00961734;
+        Destexhe, Mainen, Sejnowski (1994), Synthesis of models for excitable membranes, synaptic
+        transmission and neuromodulation using a common kinetic formalism, doi:10.1007/BF00961734;
         https://github.com/NikhilMukraj/spiking-neural-networks, which has the constants.
 
     Note:
@@ -131,8 +132,9 @@ class LigandGated(Synapse):
     What arrives is the concentration t [mM], a sum or mean over the sources.
 
     Reference:
-        Destexhe, Mainen, Sejnowski (1994), doi:10.1007/BF00961734; constants as in
-        https://github.com/NikhilMukraj/spiking-neural-networks.
+        Destexhe, Mainen, Sejnowski (1994), Synthesis of models for excitable membranes, synaptic
+        transmission and neuromodulation using a common kinetic formalism, doi:10.1007/BF00961734;
+        constants as in https://github.com/NikhilMukraj/spiking-neural-networks.
 
     Note:
         lixirnet moves r before it uses it: its current is that of the next step here. Its GABA-B
@@ -187,9 +189,11 @@ class LigandGatedNMDA(Synapse):
     need a voltage.
 
     Reference:
-        Jahr and Stevens (1990), doi:10.1523/JNEUROSCI.10-09-03178.1990; Destexhe, Mainen, Sejnowski
-        (1994), doi:10.1007/BF00961734; constants as in
-        https://github.com/NikhilMukraj/spiking-neural-networks.
+        Jahr and Stevens (1990), Voltage dependence of NMDA-activated macroscopic conductances
+        predicted by single-channel kinetics, doi:10.1523/JNEUROSCI.10-09-03178.1990; Destexhe,
+        Mainen, Sejnowski (1994), Synthesis of models for excitable membranes, synaptic transmission
+        and neuromodulation using a common kinetic formalism, doi:10.1007/BF00961734; constants as
+        in https://github.com/NikhilMukraj/spiking-neural-networks.
 
     Note:
         lixirnet moves r before it uses it: its current is that of the next step here. Its newer

@@ -41,8 +41,10 @@ class NMDA(Synapse):
     Arrivals [nS] are added at the end of a step.
 
     Reference:
-        Jahr and Stevens (1990), doi:10.1523/JNEUROSCI.10-09-03178.1990, for B; Brunel and Wang
-        (2001), doi:10.1023/A:1011204814320, for the kinetics.
+        Jahr and Stevens (1990), Voltage dependence of NMDA-activated macroscopic conductances
+        predicted by single-channel kinetics, doi:10.1523/JNEUROSCI.10-09-03178.1990, for B; Brunel
+        and Wang (2001), Effects of neuromodulation in a cortical network model of object working
+        memory dominated by recurrent inhibition, doi:10.1023/A:1011204814320, for the kinetics.
     """
 
     weight_sign: ClassVar[int] = 1
@@ -91,8 +93,9 @@ class DoubleExponentialNMDA(Synapse):
     Arrivals [nS] are added to the rise at the end of a step.
 
     Reference:
-        Jahr and Stevens (1990), doi:10.1523/JNEUROSCI.10-09-03178.1990, for B; Dayan and Abbott
-        (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997, for g.
+        Jahr and Stevens (1990), Voltage dependence of NMDA-activated macroscopic conductances
+        predicted by single-channel kinetics, doi:10.1523/JNEUROSCI.10-09-03178.1990, for B; Dayan
+        and Abbott (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997, for g.
     """
 
     weight_sign: ClassVar[int] = 1

@@ -70,7 +70,8 @@ class Ionotropic(Synapse):
 
     Reference:
         https://github.com/NikhilMukraj/spiking-neural-networks, Ionotropic; Destexhe, Mainen,
-        Sejnowski (1994), doi:10.1007/BF00961734.
+        Sejnowski (1994), Synthesis of models for excitable membranes, synaptic transmission and
+        neuromodulation using a common kinetic formalism, doi:10.1007/BF00961734.
 
     Note:
         lixirnet moves r before it uses it: its current is that of the next step here. It has 3.75

@@ -39,8 +39,10 @@ class TwoStateConductance(Synapse):
     conductances; a negative one would close receptors, which is meaningless.
 
     Reference:
-        Destexhe, Mainen and Sejnowski (1994), doi:10.1162/neco.1994.6.1.14; the same (1998),
-        Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for the rates.
+        Destexhe, Mainen and Sejnowski (1994), An efficient method for computing synaptic
+        conductances based on a kinetic model of receptor binding, doi:10.1162/neco.1994.6.1.14; the
+        same (1998), Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for
+        the rates.
 
     Note:
         The source has a pulse of a length, in which r also decays; here it has none.
@@ -107,7 +109,9 @@ class GABA_B(Synapse):  # noqa: N801
     conductances; a negative one would deactivate receptors, which is meaningless.
 
     Reference:
-        Destexhe and Sejnowski (1995), doi:10.1073/pnas.92.21.9515; Destexhe, Mainen and Sejnowski
+        Destexhe and Sejnowski (1995), G protein activation kinetics and spillover of
+        gamma-aminobutyric acid may account for differences between inhibitory responses in the
+        hippocampus and thalamus, doi:10.1073/pnas.92.21.9515; Destexhe, Mainen and Sejnowski
         (1998), Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for the
         rates.
 

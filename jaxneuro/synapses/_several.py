@@ -45,8 +45,9 @@ class Several(Synapse):
     parameters of the parts, `nmda_mg`.
 
     Reference:
-        Brunel and Wang (2001), doi:10.1023/A:1011204814320, where one spike opens both AMPA and
-        NMDA receptors.
+        Brunel and Wang (2001), Effects of neuromodulation in a cortical network model of object
+        working memory dominated by recurrent inhibition, doi:10.1023/A:1011204814320, where one
+        spike opens both AMPA and NMDA receptors.
     """
 
     parts: tuple[Synapse, ...] = field(

@@ -31,8 +31,9 @@ class Rule:
         InvalidValueError: for an unknown action, or a place that is neither one nor two names.
 
     Reference:
-        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: rules and locks.
-        Conditions are added here: an inhibitory population that is itself inhibited.
+        Mitropolsky, Collins and Papadimitriou (2021), A biologically plausible parser,
+        doi:10.1162/tacl_a_00432: rules and locks. Conditions are added here: an inhibitory
+        population that is itself inhibited.
     """
 
     action: str
@@ -209,7 +210,8 @@ class Grammar:
             a word given twice.
 
     Reference:
-        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
+        Mitropolsky, Collins and Papadimitriou (2021), A biologically plausible parser,
+        doi:10.1162/tacl_a_00432.
     """
 
     name: str

@@ -582,8 +582,9 @@ def parse(
         subject of the sentence.
 
     Reference:
-        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432; clauses:
-        Mitropolsky, Ejaz, Shi, Yannakakis and Papadimitriou (2022), arXiv:2206.13217.
+        Mitropolsky, Collins and Papadimitriou (2021), A biologically plausible parser,
+        doi:10.1162/tacl_a_00432; clauses: Mitropolsky, Ejaz, Shi, Yannakakis and Papadimitriou
+        (2022), arXiv:2206.13217.
     """
     betas = three_betas(beta)
     words, tasks = words_of(grammar, sentence), tasks_of(grammar, sentence)

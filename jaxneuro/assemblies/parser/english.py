@@ -4,9 +4,9 @@ Determiners, adjectives, adverbs, prepositions, intransitive and transitive verb
 clauses after "that" behind a subject or an object. Numbers and persons are not told apart.
 
 Reference:
-    Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: the areas, and how
-    locks guide words to them. Mitropolsky, Ejaz, Shi, Yannakakis and Papadimitriou (2022),
-    arXiv:2206.13217: the area of dependent clauses.
+    Mitropolsky, Collins and Papadimitriou (2021), A biologically plausible parser,
+    doi:10.1162/tacl_a_00432: the areas, and how locks guide words to them. Mitropolsky, Ejaz, Shi,
+    Yannakakis and Papadimitriou (2022), arXiv:2206.13217: the area of dependent clauses.
 """
 
 from ._grammar import LEX, Branch, Grammar, Phase, Rule, Word, closes, forgets, opens
@@ -254,7 +254,8 @@ def grammar() -> Grammar:
     """English; `grammar().with_words(noun("lions"))` knows more words.
 
     Reference:
-        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
+        Mitropolsky, Collins and Papadimitriou (2021), A biologically plausible parser,
+        doi:10.1162/tacl_a_00432.
     """
     nouns = [Branch(x, y) for x in ("SUBJ", "OBJ") for y in ("DET", "ADJ", "PREP_P", "DEP_CLAUSE")]
     return Grammar(

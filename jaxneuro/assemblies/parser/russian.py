@@ -4,8 +4,8 @@ Verbs, and nouns in nominative, accusative, dative, instrumental and genitive, i
 a genitive follows its noun. All forms of a noun fire the same assembly of the lexicon.
 
 Reference:
-    Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: the areas NOM, ACC and
-    DAT and their rules.
+    Mitropolsky, Collins and Papadimitriou (2021), A biologically plausible parser,
+    doi:10.1162/tacl_a_00432: the areas NOM, ACC and DAT and their rules.
 """
 
 from ._grammar import LEX, Branch, Grammar, Phase, Word, closes, opens
@@ -75,7 +75,8 @@ def grammar() -> Grammar:
     """Russian; `grammar().with_words(noun("lisa", "NOM"))` knows more words.
 
     Reference:
-        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
+        Mitropolsky, Collins and Papadimitriou (2021), A biologically plausible parser,
+        doi:10.1162/tacl_a_00432.
     """
     return Grammar(
         name="Russian",
