@@ -42,7 +42,7 @@ def spike_counts(
         Elephant's `BinnedSpikeTrain` has bins `[t, t + bin_ms)`.
 
     Reference:
-        Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
+        Gerstner et al. (2014), Neuronal Dynamics, chapter 7, doi:10.1017/CBO9781107447615.
     """
     return table_of(trains_of(source, population, start, stop), bin_ms)
 
@@ -121,7 +121,7 @@ def population_rate(
             above 0 or longer than the part.
 
     Reference:
-        Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
+        Gerstner et al. (2014), Neuronal Dynamics, eq. 7.11, doi:10.1017/CBO9781107447615.
     """
     trains = pooled_of(source, population, start, stop)
     counts = binned(trains, bin_ms)
@@ -143,7 +143,7 @@ def neuron_rates(
         InvalidValueError: for an unknown population, a part outside the run, or a run of no time.
 
     Reference:
-        Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
+        Gerstner et al. (2014), Neuronal Dynamics, chapter 7, doi:10.1017/CBO9781107447615.
     """
     sums = sums_kept(source, population, start, stop)
     if sums is None:

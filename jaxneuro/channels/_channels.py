@@ -211,8 +211,8 @@ class PotassiumA(Channel):
     Reference:
         Connor, Walter, McKown (1977), Neural repetitive firing: modifications of the Hodgkin-Huxley
         axon suggested by experimental results from crustacean axons,
-        doi:10.1016/S0006-3495(77)85598-7, as in Dayan and Abbott (2001), sec. 6.6, ISBN
-        9780262041997.
+        doi:10.1016/S0006-3495(77)85598-7, as in Dayan and Abbott (2001), Theoretical Neuroscience,
+        sec. 6.6, ISBN 9780262041997.
 
     Note:
         The rates are taken to hold at 6.3 C as printed; q10 scales them elsewhere.

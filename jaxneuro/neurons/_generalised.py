@@ -61,10 +61,10 @@ class EscapeRateLIF(StochasticNeuron):
     Start: at `e_l`.
 
     Reference:
-        Gerstner et al. (2014), sec. 9.1, doi:10.1017/CBO9781107447615. The defaults of the hazard
-        are ascribed to Jolivet et al. (2006), Predicting spike timing of neocortical pyramidal
-        neurons by simple threshold models, doi:10.1007/s10827-006-7074-5, but have not been
-        compared with the paper.
+        Gerstner et al. (2014), Neuronal Dynamics, sec. 9.1, doi:10.1017/CBO9781107447615. The
+        defaults of the hazard are ascribed to Jolivet et al. (2006), Predicting spike timing of
+        neocortical pyramidal neurons by simple threshold models, doi:10.1007/s10827-006-7074-5, but
+        have not been compared with the paper.
 
     Note:
         Spikes are drawn, so they have no gradient and there is no `surrogate`.

@@ -46,7 +46,7 @@ class LIF(Neuron):
     Start: at `e_l`.
 
     Reference:
-        Gerstner et al. (2014), eqs. 1.5 and 1.6, doi:10.1017/CBO9781107447615.
+        Gerstner et al. (2014), Neuronal Dynamics, eqs. 1.5 and 1.6, doi:10.1017/CBO9781107447615.
 
     Note:
         The reset is applied at the start of the next step, so that the recorded v shows the value
@@ -117,9 +117,9 @@ class LeakyIntegrator(Neuron):
     Start: at `e_l`. It never spikes.
 
     Reference:
-        Gerstner et al. (2014), eq. 1.5, doi:10.1017/CBO9781107447615; as a readout Bellec et al.
-        (2020), A solution to the learning dilemma for recurrent networks of spiking neurons,
-        doi:10.1038/s41467-020-17236-y.
+        Gerstner et al. (2014), Neuronal Dynamics, eq. 1.5, doi:10.1017/CBO9781107447615; as a
+        readout Bellec et al. (2020), A solution to the learning dilemma for recurrent networks of
+        spiking neurons, doi:10.1038/s41467-020-17236-y.
 
     Note:
         Bellec's readout is in steps of 1 ms and without units.

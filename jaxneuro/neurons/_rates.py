@@ -52,9 +52,9 @@ class LinearRate(Neuron):
     Start: at 0.
 
     Reference:
-        Dayan and Abbott (2001), secs. 7.2 and 7.4, ISBN 9780262041997; as lin_rate_ipn of Hahne et
-        al. (2017), Integration of continuous-time dynamics in a spiking neural network simulator,
-        doi:10.3389/fninf.2017.00034.
+        Dayan and Abbott (2001), Theoretical Neuroscience, secs. 7.2 and 7.4, ISBN 9780262041997; as
+        lin_rate_ipn of Hahne et al. (2017), Integration of continuous-time dynamics in a spiking
+        neural network simulator, doi:10.3389/fninf.2017.00034.
 
     Note:
         There is no noise and no rectification.
@@ -89,9 +89,9 @@ class ThresholdLinearRate(Neuron):
     Start: at 0.
 
     Reference:
-        Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as threshold_lin_rate_ipn of Hahne et
-        al. (2017), Integration of continuous-time dynamics in a spiking neural network simulator,
-        doi:10.3389/fninf.2017.00034.
+        Dayan and Abbott (2001), Theoretical Neuroscience, sec. 7.2, ISBN 9780262041997; as
+        threshold_lin_rate_ipn of Hahne et al. (2017), Integration of continuous-time dynamics in a
+        spiking neural network simulator, doi:10.3389/fninf.2017.00034.
 
     Note:
         There is no noise.
@@ -130,9 +130,9 @@ class TanhRate(Neuron):
     Start: at 0.
 
     Reference:
-        Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as tanh_rate_ipn of Hahne et al.
-        (2017), Integration of continuous-time dynamics in a spiking neural network simulator,
-        doi:10.3389/fninf.2017.00034.
+        Dayan and Abbott (2001), Theoretical Neuroscience, sec. 7.2, ISBN 9780262041997; as
+        tanh_rate_ipn of Hahne et al. (2017), Integration of continuous-time dynamics in a spiking
+        neural network simulator, doi:10.3389/fninf.2017.00034.
 
     Note:
         There is no noise.

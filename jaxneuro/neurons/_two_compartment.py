@@ -54,7 +54,7 @@ class TwoCompartment(Neuron):
 
     Reference:
         Lansky and Rodriguez (1999), Two-compartment stochastic model of a neuron, Physica D 132,
-        267; Gerstner et al. (2014), sec. 3.2, doi:10.1017/CBO9781107447615.
+        267; Gerstner et al. (2014), Neuronal Dynamics, sec. 3.2, doi:10.1017/CBO9781107447615.
 
     Note:
         The source has white noise in the dendrite; here it is an exponential current.

@@ -123,7 +123,8 @@ class Normalized(WrappedRule):
     end, t = 100.1 ms, and the spikes of this step are the first that they deliver.
 
     Reference:
-        Diehl and Cook (2015), doi:10.3389/fncom.2015.00099, sec. 2, and its program,
+        Diehl and Cook (2015), Unsupervised learning of digit recognition using
+        spike-timing-dependent plasticity, doi:10.3389/fncom.2015.00099, sec. 2, and its program,
         https://github.com/peter-u-diehl/stdp-mnist, where it is done once per image; Miller and
         MacKay (1994), The role of constraints in Hebbian learning, Neural Comput. 6, 100-126.
     """

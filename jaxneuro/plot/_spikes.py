@@ -235,7 +235,7 @@ def rates(
             recorded; `ImportError` without matplotlib.
 
     Reference:
-        Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
+        Gerstner et al. (2014), Neuronal Dynamics, eq. 7.11, doi:10.1017/CBO9781107447615.
     """
     run = run_of(source)
     check_known("jn.plot.rates", run)

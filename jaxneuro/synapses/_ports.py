@@ -22,7 +22,7 @@ class Into(Synapse):
     It has no step of its own: the network steps the receptor, with the arrivals of all its ports.
 
     Reference:
-        Gewaltig and Diesmann (2007), doi:10.4249/scholarpedia.1430, on receptor ports.
+        Gewaltig and Diesmann (2007), NEST, doi:10.4249/scholarpedia.1430, on receptor ports.
     """
 
     receptor: Synapse = field(Of(Synapse), doc="synapse model with ports")
