@@ -23,10 +23,12 @@ spikes = [x.tobytes() for name in sorted(result.populations) for x in result.eve
 bits = 8 * native_library().jaxneuro_vector_bytes(0)
 print(f"vectors of {bits} bits", hashlib.sha256(b"".join(spikes)).hexdigest())
 '
+errors=$(mktemp)
+trap 'rm -f "$errors"' EXIT
 here=$("$python" -c "$coba")
 echo "here: $here"
 for cpu in Haswell SandyBridge; do
-  there=$(qemu-x86_64 -cpu "$cpu" "$python" -c "$coba" 2>/dev/null)
+  there=$(qemu-x86_64 -cpu "$cpu" "$python" -c "$coba" 2>"$errors") || { cat "$errors"; exit 1; }
   echo "$cpu: $there"
   [ "${there##* }" = "${here##* }" ] || { echo "other spikes"; exit 1; }
   qemu-x86_64 -cpu "$cpu" "$python" -m pytest -q -p no:cacheprovider \
