@@ -1,6 +1,7 @@
 // What XLA calls, and what it hands over: arrays and attributes, by its interface for C.  Its
 // interface for C++ is this one in templates, for which a compiler needs two seconds in every file;
-// only `exchange.cc`, which keeps a state, includes it.
+// only `exchange.cc`, which keeps a state, includes it.  Names in the one for C may change: what is
+// written here compiles with the headers of the oldest supported jaxlib and of 0.12.
 #pragma once
 
 #include <cstddef>

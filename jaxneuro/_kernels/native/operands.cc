@@ -35,7 +35,7 @@ size_t BytesOf(DataType type) {
 }  // namespace
 
 bool Asked(XLA_FFI_CallFrame* frame) {
-  const XLA_FFI_Extension_Base* extension = frame->extension_start;
+  const auto* extension = frame->extension_start;  // its type has another name in newer headers
   if (extension == nullptr || extension->type != XLA_FFI_Extension_Metadata) return false;
   XLA_FFI_Metadata* answer =
       reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata;
