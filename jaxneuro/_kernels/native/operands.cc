@@ -59,10 +59,11 @@ const void* FindAttribute(const XLA_FFI_CallFrame* frame, const char* name, XLA_
   for (int64_t k = 0; k < all.size; ++k) {
     const XLA_FFI_ByteSpan& given = *all.names[k];
     if (given.len != length || std::memcmp(given.ptr, name, length) != 0) continue;
+    if (all.types[k] != kind) return nullptr;
     const bool array = kind == XLA_FFI_AttrType_ARRAY;
     const XLA_FFI_DataType found = array ? static_cast<XLA_FFI_Array*>(all.attrs[k])->dtype
                                          : static_cast<XLA_FFI_Scalar*>(all.attrs[k])->dtype;
-    return all.types[k] == kind && DataType(found) == type ? all.attrs[k] : nullptr;
+    return DataType(found) == type ? all.attrs[k] : nullptr;
   }
   return nullptr;
 }
