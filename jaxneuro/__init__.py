@@ -59,6 +59,7 @@ from .spec import InvalidValueError as InvalidValueError
 
 if TYPE_CHECKING:
     from . import assemblies as assemblies
+    from . import checkpoint as checkpoint
     from . import io as io
     from . import parallel as parallel
     from . import plasticity as plasticity
@@ -104,6 +105,7 @@ __all__ = [
     "assemblies",
     "build",
     "channels",
+    "checkpoint",
     "citations",
     "configure_cpu",
     "connectivity",
@@ -130,7 +132,8 @@ __all__ = [
 ]
 
 # Loaded when they are first used: a script that builds and runs a network needs none of them.
-_LATER = {name: name for name in ("assemblies", "io", "parallel", "plasticity", "plot")}
+_MODULES = ("assemblies", "checkpoint", "io", "parallel", "plasticity", "plot")
+_LATER = {name: name for name in _MODULES}
 _LATER |= {"sweep": "parallel", "citations": "_run.citations"}
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 import jaxneuro as jn
 
-from ._array_files import read_npy
 from ._describe.part import end_name
+from ._disk.arrays import read_npy
 from ._kernels.installed import installed
 from ._numerics import grid
 from ._text import megabytes

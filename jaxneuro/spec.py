@@ -451,11 +451,13 @@ def _item(kind: Kind, where: str, value: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class FilePath(Kind):
-    """The path of a file; kept as a `Path`."""
+    """The path of a file, or of a folder; kept as a `Path`."""
+
+    of: str = "file"
 
     def convert(self, value: Any) -> Path:
         if not isinstance(value, str | os.PathLike) or not os.fspath(value):
-            raise Unfit("the path of a file")
+            raise Unfit(f"the path of a {self.of}")
         return Path(os.fsdecode(value))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arrays import is_traced
 from .._fields import ParameterKind, inner, part_names
+from .._fingerprint import fingerprint
 from .._numerics.grid import InSteps
 from .get import Settable, plain, rows_of, settable, text_of, value_of_own
 from .weights import Connections, read_connections
@@ -94,6 +95,51 @@ def _of_name(net: "Network", other: "Network", name: str) -> Iterator[Change]:
         a, b = (facts.get(key, _Fact(None)) for facts in (new, old))
         if a.unit != b.unit or not _same(a.value, b.value):
             yield Change(name, key[1], _counted(a), _counted(b), kind, (a.unit, b.unit))
+
+
+def facts_of(net: "Network") -> dict[str, dict[str, list[str]]]:
+    """All that `changes` compares but connections, of a network that will be gone.
+
+    By name what is known, each as its text and a sum of its value; individual weights by a sum
+    alone. `unlike` compares two.
+    """
+    out = {"": {"dt": _kept(_Fact(net.dt, "ms")), "dtype": _kept(_Fact(str(net.dtype)))}}
+    for name in net.names:
+        found = settable(net, name)
+        facts = _facts(net, found, name, read=False)
+        out[_titled(_kind(found, name), name)] = {k[1]: _kept(x) for k, x in facts.items()}
+    for pathway in net.pathways:
+        if pathway.plastic is not None or any(m.individual for m in pathway.members):
+            title = ", ".join(_titled("projection", name) for name in pathway.projections)
+            out.setdefault(title, {})["weights"] = _kept(_Fact(pathway.weights))
+    return out
+
+
+def unlike(
+    now: dict[str, dict[str, list[str]]], before: dict[str, dict[str, list[str]]]
+) -> list[str]:
+    """What `facts_of` two networks do not share, a line each."""
+    lines = []
+    for title in dict.fromkeys((*before, *now)):
+        if title not in now or title not in before:
+            lines.append(f"{title}: {'new' if title in now else 'gone'}")
+            continue
+        a, b = now[title], before[title]
+        for key in dict.fromkeys((*b, *a)):
+            new, old = a.get(key, ["none", ""]), b.get(key, ["none", ""])
+            if new[1] != old[1]:
+                more = ", others" if new[0] == old[0] else ""
+                lines.append(f"{title}: {key} {new[0]}, was {old[0]}{more}")
+    return lines
+
+
+def _titled(kind: str, name: str) -> str:
+    return f"{kind} {name!r}"
+
+
+def _kept(fact: _Fact) -> list[str]:
+    value = np.asarray(fact.value) if isinstance(fact.value, jax.Array) else fact.value
+    return [_shown(value, fact.unit), fingerprint(value, fact.unit).tobytes().hex()]
 
 
 def _counted(fact: _Fact) -> Any:

@@ -20,8 +20,9 @@ from .._network.pathway import Pathway
 from .._network.state import NetworkState
 from .._warn import warn
 from .chosen import bin_edges, number_of_weights
+from .info import SAMPLED, RunInfo
 from .record import Record
-from .recording import Recording, RunInfo
+from .recording import Recording
 from .scan import scan_turns
 from .spikes import Events
 from .statistics import SpikeSums, joined_sums, sums_of_events
@@ -262,9 +263,6 @@ def compiled(lowered: Any) -> Any:
 
 
 # --- What finished chunks leave on the host.
-
-
-SAMPLED = ("traces", "means", "lfp", "function", "weights", "weight_histograms")
 
 
 class Finished(NamedTuple):

@@ -1,16 +1,19 @@
 """What was recorded, by name: a name that is not there says what is, and how to record it."""
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import spec
+from .._disk.parts import EventsOnDisk
 from .._network.names import NoSuchNameError, register_dictionary
 from .._numerics.windows import in_window, run_window
 from .._text import shown
 from .spike_trains import SpikeTrains
 from .spikes import Events, spike_times, steps_near
+from .statistics import SpikeSums, joined_sums, sums_of_events
 
 # What a field of a `Result` holds by name, and what to write in a `Record` to have it.
 FIELDS = {
@@ -83,7 +86,7 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
     def __init__(
         self,
         sizes: Mapping[str, int],
-        events: Mapping[str, Events] | None,
+        events: Mapping[str, Events | EventsOnDisk] | None,
         steps: tuple[int, int, float],
         window: tuple[float, float],
     ) -> None:
@@ -95,6 +98,8 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
     def __getitem__(self, name: str) -> SpikeTrains:
         if name not in tuple(self._sizes):
             raise NoSuchNameError(str(spec.unknown("population", name, self._sizes)))
+        if isinstance(self._known(name), EventsOnDisk):  # which may be larger than the memory
+            return self._trains(name, *self.events(name))
         if name not in self._kept:  # with the order by neuron that it makes when it is asked
             self._kept[name] = self._trains(name, *self.events(name))
         return self._kept[name]
@@ -110,14 +115,11 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
 
     def between(self, name: str, start: float | None, stop: float | None) -> SpikeTrains:
         """The spikes of a population in a part of the run; see `SpikeTrains.between`."""
-        steps, neurons = self.events(name)
         if start is None and stop is None:
-            return self._trains(name, steps, neurons)
+            return self._trains(name, *self.events(name))
         window = run_window(*self._window, start, stop)
         # Events are in order: times are made only where the part may be.
-        ends = np.array(steps_near(window, *self._steps), steps.dtype)
-        near = slice(*np.searchsorted(steps, ends))
-        trains = self._trains(name, steps[near], neurons[near])
+        trains = self._trains(name, *self.events(name, *steps_near(window, *self._steps)))
         inside = in_window(trains.times, *window)
         found = trains.times[inside], trains.neurons[inside]
         return SpikeTrains.known(*found, trains.n, *window)
@@ -127,8 +129,36 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
         times = spike_times(steps, first, dt)
         return SpikeTrains.known(times, neurons, self._sizes[name], *self._window)
 
-    def events(self, name: str) -> Events:
-        """Steps, counted from the first of the run, and neurons of the spikes of a population."""
+    def events(self, name: str, first: int = 0, last: int | None = None) -> Events:
+        """Steps, counted from the first of the run, and neurons of the spikes of a population.
+
+        With `last`, of the steps from `first` to it (excluded) alone.
+        """
+        found = self._known(name)
+        if isinstance(found, EventsOnDisk):
+            found = found.near(first, self._steps[1] if last is None else last)
+        if last is None:
+            return found
+        steps, neurons = found
+        near = slice(*np.searchsorted(steps, np.array([first, last], steps.dtype)))
+        return steps[near], neurons[near]
+
+    def count(self, name: str) -> int:
+        """How many spikes a population had."""
+        found = self._known(name)
+        return len(found.steps if isinstance(found, EventsOnDisk) else found[0])
+
+    def sums_on_disk(self, name: str) -> SpikeSums | None:
+        """The running sums of a population whose spikes are on disk, part by part; else None."""
+        found = self._known(name)
+        if not isinstance(found, EventsOnDisk):
+            return None
+        first, n = self._steps[0], self._sizes[name]
+        each = (sums_of_events(*piece, n, first) for piece in found.pieces())
+        return functools.reduce(joined_sums, each)
+
+    def _known(self, name: str) -> Any:
+        """The spikes of a population, here or in files."""
         spec.check_known("population", name, self._sizes)
         if self.by_population is None:
             _, how = FIELDS["spikes"]

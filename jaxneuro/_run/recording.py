@@ -1,89 +1,28 @@
 """`Recording`: what a scan recorded, of one run or of a batch of runs."""
 
 import dataclasses
+import functools
 import math
+import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Float64, Int32, Num, Shaped
+from jaxtyping import Array, Float, Int32, Num, Shaped
 
-from .._arrays import is_traced
-from .._network.names import value_of
+from .._arrays import as_array, is_traced
+from .._disk.parts import OnDisk
 from .._network.network import Network
-from .._network.state import NetworkState
 from .._text import counted, shown, text_inside
 from ..spec import InvalidValueError
-from .chosen import chosen_synapses
-from .record import Record
+from .info import SAMPLED, RunInfo
+from .intervals import open_run
+from .recorded import recorded
 from .result import Result
-from .spikes import SpikeBits, layout
-from .statistics import SpikeSums
-
-
-class RunInfo(NamedTuple):
-    """What is known of a run before it: part of the compiled program.
-
-    Attributes:
-        dt: the time step [ms].
-        n_steps: how many were run.
-        layout: name, group, first and last neuron of each population.
-        every: time steps between two samples; 0 if nothing is sampled.
-        neurons: by name, the numbers of the neurons whose traces they are, if not all.
-        synapses: by name, those of synapses, in the same way.
-        shared: by name and variable, what `Result.shared` says.
-    """
-
-    dt: float
-    n_steps: int
-    layout: tuple[tuple[str, int, int, int], ...]
-    every: int
-    neurons: tuple[tuple[str, tuple[int, ...]], ...]
-    synapses: tuple[tuple[str, tuple[int, ...]], ...]
-    shared: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-
-    @classmethod
-    def of(cls, net: Network, state: NetworkState, record: Record, n_steps: int) -> "RunInfo":
-        """That of a run from a state; `record` has every variable named."""
-        neurons = []
-        for name in record.neurons:
-            variable = record.variables[name][0]
-            size = jax.eval_shape(lambda n, s: value_of(n, s, name, variable), net, state)  # noqa: B023
-            index = record.chosen(name, size.shape[-1])
-            neurons.append((name, () if index is None else tuple(index.tolist())))
-        found = {name: chosen_synapses(net, name, x) for name, x in record.weights.items()}
-        synapses = [(name, tuple(x.tolist())) for name, x in found.items() if x is not None]
-        shared = record.shared(net, state)
-        return cls(
-            dt=net.dt,
-            n_steps=n_steps,
-            layout=layout(net),
-            every=record.steps_between(net.dt) if record.samples else 0,
-            neurons=tuple(neurons),
-            synapses=tuple(synapses),
-            shared=tuple((name, tuple(x.items())) for name, x in shared.items()),
-        )
-
-    def times(self, first_step: int) -> Float64[np.ndarray, " samples"]:
-        """When samples of a scan from `first_step` on were taken [ms]."""
-        if not self.every:
-            return np.zeros(0)
-        steps = first_step + self.every * np.arange(1, self.n_steps // self.every + 1)
-        return steps.astype(np.int64) * self.dt
-
-    def fields(self) -> dict[str, Any]:
-        """What a `Result` has of it."""
-        return {
-            "dt": self.dt,
-            "n_steps": self.n_steps,
-            "layout": self.layout,
-            "interval": max(self.every, 1) * self.dt,
-            "neurons": {name: np.asarray(x, np.int64) for name, x in self.neurons},
-            "synapses": {name: np.asarray(x, np.int64) for name, x in self.synapses},
-            "shared": {name: dict(x) for name, x in self.shared},
-        }
+from .spikes import SpikeBits
+from .statistics import SpikeSums, joined_sums
 
 
 class Recording(eqx.Module):
@@ -149,7 +88,13 @@ class Recording(eqx.Module):
         size, axes = math.prod(self.batch), len(self.batch)
         runs = np.arange(size).reshape(self.batch)[index]
         chosen = runs if runs.ndim else int(runs)
-        return jax.tree.map(lambda x: x.reshape(size, *x.shape[axes:])[chosen], self)
+
+        def taken(x: Any) -> Any:
+            if isinstance(x, OnDisk):
+                return x[index]
+            return x.reshape(size, *x.shape[axes:])[chosen]
+
+        return jax.tree.map(taken, self)
 
     def __iter__(self) -> Iterator["Recording"]:
         return (self[k] for k in range(len(self)))
@@ -176,6 +121,53 @@ class Recording(eqx.Module):
             **{name: getattr(host, name) for name in RECORDED},
             key=int(self.key),
         )
+
+    def in_time(self) -> "Recording":
+        """The runs along the first axis, which follow each other in time, as one.
+
+        So what `jn.checkpoint.repeat` collected of a batch, (calls, runs), becomes a batch (runs,);
+        `recorded[:, :10].in_time()` reads ten of them.
+
+        Raises:
+            InvalidValueError: for one run, and for runs that do not follow each other.
+        """
+        self._check(bool(self.batch), "a batch", "one run")
+        host = jax.tree.map(np.asarray, self)
+        begins = host.first_step.reshape(len(host), -1)
+        after = (np.diff(begins, axis=0) == self.info.n_steps).all()
+        self._check(bool(after), "of runs that follow each other", "others")
+        axis = len(self.batch) - 1
+
+        def joined(x: Any) -> Any:
+            x = np.moveaxis(x, 0, axis)
+            return as_array(x.reshape(*x.shape[:axis], -1, *x.shape[axis + 2 :]))
+
+        first = jax.tree.map(lambda x: as_array(x[0]), host)
+        grown = {k: jax.tree.map(joined, getattr(host, k)) for k in (*SAMPLED, "counts")}
+        spikes: Any = first.spikes
+        if spikes is not None:
+            spikes = dataclasses.replace(spikes, bits=jax.tree.map(joined, host.spikes.bits))
+        sums = {
+            name: functools.reduce(joined_sums, (SpikeSums(*y) for y in zip(*x)))
+            for name, x in host.statistics.items()
+        }
+        sums = recorded("statistics", jax.tree.map(as_array, sums))
+        info = self.info._replace(n_steps=self.info.n_steps * len(host))
+        return dataclasses.replace(first, spikes=spikes, statistics=sums, info=info, **grown)
+
+    @staticmethod
+    def open(path: str | os.PathLike) -> Result:
+        """The run that `simulate(..., save=path)` writes, as a `Result` without its network.
+
+        Nothing is read but where things are: each of its spikes, traces and other samples reads
+        what is asked of it, so a run may be larger than the memory. It may still go on: this is
+        what it had when it was opened.
+
+        Raises:
+            InvalidValueError: for another folder, one without a finished interval, and files that
+                are damaged or of a newer version.
+        """
+        return open_run("Recording.open", path)
 
     @property
     def _runs(self) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Float, Int, Int32, Num, Shaped
 
 from .. import spec
-from .._array_files import MOST_MB
 from .._build.releases import never_spikes_at_all
+from .._disk.arrays import MOST_MB
+from .._disk.values import FileKind, read_values, write_values
 from .._html import page, raster, table
 from .._network.members import first_member
 from .._network.names import ByName
@@ -19,7 +20,6 @@ from .._numerics.grid import to_hz
 from .._numerics.windows import in_window, run_window
 from .._text import counted, shown
 from ..spec import InvalidValueError
-from .files import read_file, write_file
 from .recorded import FIELDS, RecordedSpikes, recorded
 from .spikes import spike_times, split_events, steps_near, time_of
 from .statistics import SpikeSums
@@ -223,7 +223,7 @@ class Result:
         Raises:
             InvalidValueError: for a step that was not run.
         """
-        (steps, neurons), k = self.spikes.events(name), step - self.first_step
+        k, _ = step - self.first_step, self.spikes.count(name)  # which says if there are none
         if not 0 <= k < self.n_steps:
             last = self.first_step + self.n_steps
             raise InvalidValueError(
@@ -232,8 +232,7 @@ class Result:
                 f"one of {self.first_step} ... {last} (excluded), those that were run",
                 str(step),
             )
-        at = np.array([k, k + 1], steps.dtype)  # events are in the order of steps
-        return neurons[slice(*np.searchsorted(steps, at))]
+        return self.spikes.events(name, k, k + 1)[1]
 
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
@@ -260,7 +259,7 @@ class Result:
         elif not self.spikes and name in self.statistics and (first, last) == self._window():
             spikes = float(self.statistics[name].count.sum())
         elif (first, last) == self._window():
-            spikes = self.spikes.events(name)[0].size  # without making all their times
+            spikes = self.spikes.count(name)  # without making all their times
         else:
             spikes = len(self.spikes.between(name, start, stop))
         if spikes == 0 and self.never_spikes(name):
@@ -305,9 +304,14 @@ class Result:
         state = SavedState.of(self.state) if isinstance(self.state, NetworkState) else self.state
         values = {name: getattr(self, name) for name in _SINCE}
         values["state"] = None if state is None else dict(vars(state))
-        values["spikes"] = self.spikes.by_population
+        values["spikes"] = {name: self.spikes.events(name) for name in self.spikes}
+        values["spikes"] = values["spikes"] if self.spikes.by_population is not None else None
         values["statistics"] = {name: tuple(x) for name, x in self.statistics.items()}
-        write_file(path, values)
+        whole = spec.check("save", "path", spec.FilePath(), path)
+        if whole.suffix in _OTHERS:
+            must = "an .npz file (other formats: result.to_pandas(), to_neo())"
+            raise InvalidValueError("save", "path", must, repr(os.fspath(path)))
+        write_values(whole, _FILE, values)
 
     @classmethod
     @spec.arguments(max_mb=spec.Number(above=0.0))
@@ -325,7 +329,12 @@ class Result:
             ValueError: for a file that is cut off, of another kind, of a newer version, or unpacks
                 to more.
         """
-        found = read_file(path, _SINCE | {"every": 1}, {"every": 4}, max_mb)
+        whole = spec.check("load", "path", spec.FilePath(), path)
+        version, found = read_values("load", whole, _FILE, max_mb)
+        missing = {k for k, since in _SINCE.items() if since <= version} - found.keys()
+        if missing or found.keys() - _SINCE.keys() - {"every"}:
+            named = f"the file {os.fspath(path)!r}"
+            raise InvalidValueError("load", named, "whole", "one with other fields: it is damaged")
         if "every" in found:  # an older file: steps from one sample to the next, spikes by group
             found["interval"] = found.pop("every") * found["dt"]
             if found["spikes"] is not None:
@@ -416,3 +425,6 @@ _SINCE = {f.name: 1 for f in fields(Result) if f.name != "network"}
 _SINCE |= dict.fromkeys(("weights", "synapses", "weight_histograms", "weight_edges"), 2)
 _SINCE |= {"state": 3, "shared": 4}
 _SINCE |= dict.fromkeys(("interval", "statistics", "key", "until_held"), 5)
+_FILE = FileKind("jaxneuro result", 6, "Result.save")
+# Formats that a result is not written in.
+_OTHERS = frozenset((".csv", ".tsv", ".txt", ".json", ".mat", ".h5", ".hdf5", ".nwb", ".parquet"))

@@ -19,11 +19,12 @@ from .._network.sharded import ShardedNetwork
 from .._network.state import NetworkState, Output, SavedState, check_arrays, state_of
 from ..spec import InvalidValueError
 from .chosen import bin_edges
+from .info import RunInfo
 from .inputs import inputs_of_scan
 from .one_launch import one_launch_or_loop
 from .record import Record
 from .recorded import recorded as recorded_as
-from .recording import Recording, RunInfo
+from .recording import Recording
 from .result import Result
 from .spikes import SpikeBits
 from .statistics import RunningSums

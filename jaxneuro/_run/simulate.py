@@ -1,6 +1,7 @@
 """`simulate`: runs `scan` in chunks and collects the results on the host."""
 
 import functools
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,7 @@ from ..stimuli import ScheduledSpikes, Steps
 from .alone import Alone, neuron_alone
 from .chunks import (
     ChunkSizes,
+    Finished,
     RunPart,
     Store,
     collect,
@@ -34,10 +36,12 @@ from .chunks import (
     program,
     with_room,
 )
+from .info import RunInfo
 from .inputs import inputs_of_run
 from .record import Record
-from .recording import RunInfo
 from .result import Result
+from .saved import SavedRun, interval_of
+from .statistics import SpikeSums
 from .stopped import (
     Interrupted,
     LostProcessError,
@@ -77,6 +81,8 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     until: Callable[[Result], bool] | None = None,
     callback: Callable[[Result], Any] | None = None,
     check_interval: float | None = None,
+    save: str | os.PathLike | None = None,
+    every: float | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Runs a network for `duration` [ms] and returns what it recorded.
@@ -92,6 +98,17 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     It is asked every `check_interval` from the start of the run on, with the result so far, and
     last at the end; so is a `callback`. They cost no bit of what is simulated. The result says
     whether it held, `until_held`, and its duration is what was simulated.
+
+    With `save`, a folder, what is recorded and the whole state reach the disk every `every` ms
+    while the next interval runs, and memory holds two intervals, however long the run is::
+
+        result = jn.simulate(net, 60_000.0, save="run/", every=1_000.0)
+
+    The same line after a crash, Ctrl-C or `kill -9` goes on after the last finished interval, with
+    the bits of one run; with a longer duration it goes further; a finished run is read. The folder
+    of another run is refused, with what differs; `every`, `until` and `callback` are free. The
+    result reads from the folder what is asked for, as `jn.Recording.open(folder)` does later: its
+    samples and counts are arrays on disk, `x[...]` reads them. docs/long_runs.md has more.
 
     A bare neuron model runs as a population "neurons" of `n` at time step `dt`, in float32 or in
     `dtype`. An f-I curve: `simulate(model, 1000.0, dt=0.1, current=currents)`, then
@@ -118,6 +135,8 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
         until: a function of the result so far that says whether the run ends.
         callback: a function of the result so far, called at the same times.
         check_interval: how often both are called [ms].
+        save: the folder of a run that survives.
+        every: how long its intervals are [ms].
         progress: whether to show a bar (default: if stderr is a terminal).
 
     Returns:
@@ -126,8 +145,10 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     Raises:
         ValueError: for a duration or a `check_interval` off the grid, more than 2^31 - 1 steps
             since the network's start, both a key and a state, the state of another network
-            (`net.set` makes no other) or a batch of states, what `scan` refuses, and inside `jit`,
-            `vmap` and `grad` (use `scan`).
+            (`net.set` makes no other) or a batch of states, what `scan` refuses, a folder of
+            another run or of a longer one, and inside `jit`, `vmap` and `grad` (use `scan`).
+        OSError: where the folder cannot be written; what it holds is whole.
+        FolderInUseError: for a folder that another run is writing; it is a `RuntimeError`.
         NonFiniteError: after a chunk in which a state turned NaN or infinite; it is a `ValueError`
             with the result so far.
         LostProcessError: where a network lies on several processes and one is gone; with the result
@@ -162,7 +183,11 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     record = record.named(net, state)
     record.check_statistics(net)
     show = sys.stderr.isatty() if progress is None else progress
-    return _Run(net, state, given, record, checks).run(n_steps, show)
+    interval = interval_of(net, save, every)
+    if interval is None:
+        return _Run(net, state, given, record, checks).run(n_steps, show)
+    with SavedRun(save, interval) as saved:
+        return _Run(net, state, given, record, checks, saved).run(n_steps, show)
 
 
 def _check_known(*values: Any) -> None:
@@ -270,11 +295,25 @@ def _check_room(record: Record, samples: int, sample_bytes: int) -> None:
         )
 
 
+class _Now(NamedTuple):
+    """The interval of a run that goes on: all of a run that is not saved.
+
+    Attributes:
+        start: the state at its begin.
+        store: its arrays.
+        finished: how far it has come.
+    """
+
+    start: NetworkState
+    store: Store
+    finished: Finished
+
+
 class _Run:
     """One call of `simulate`: dispatches chunks, and collects the one before.
 
-    A chunk counts as collected by one assignment, so that Ctrl-C at any moment leaves whole
-    chunks in order.
+    A chunk counts as collected by one assignment, and so does an interval that is handed over to
+    be saved: Ctrl-C at any moment leaves whole chunks in order.
     """
 
     def __init__(
@@ -284,60 +323,117 @@ class _Run:
         inputs: dict,
         record: Record,
         checks: _Checks | None,
+        saved: SavedRun | None = None,
     ):
         self.net, self.inputs, self.record, self.checks = net, inputs, record, checks
         self.running = with_room(net) if _on_cpu(state) else net
         self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
         self.dispatched: list[Any] = []
-        self.finished, self.until_held = nothing_yet(net, state, record), False
-        self.store = Store(net, record)
+        self.saved, self.until_held = saved, False
+        nothing = nothing_yet(net, state, record)
+        if saved is not None:
+            state = saved.begin(net, state, record, inputs)
+            sums = {name: SpikeSums(*x) for name, x in saved.saved["sums"].items()}
+            nothing = nothing._replace(sums=nothing.sums | sums, state=state)
+            self.until_held = saved.saved["until_held"] and checks is not None
+        self.now = _Now(state, Store(net, record), nothing)
 
     def run(self, n_steps: int, show: bool) -> Result:
-        start, stretches, dt = time.perf_counter(), self._plan(n_steps), self.net.dt
-        every = self.record.steps_between(dt) if self.record.samples else n_steps + 1
-        samples = (self.first % every + n_steps) // every
-        _check_room(self.record, samples, self.record.sample_bytes(self.net, self.start_state))
-        self.store = Store(self.net, self.record, samples)
+        first, dt = self._done, self.net.dt
+        if n_steps < first:
+            must = f"{first * dt:g} ms or more, which the folder holds"
+            raise InvalidValueError("simulate", "duration", must, f"{n_steps * dt:g} ms")
+        self.start, ended = time.perf_counter(), self.until_held
+        stretches = [] if ended else self._plan(first, n_steps)
+        self.now = self.now._replace(store=self._store(n_steps))
         unit = f"ms ({counted(n_steps, 'step')})"
         with Progress("simulating", n_steps * dt, unit, show) as progress:
+            progress.advance(first * dt)
             try:
                 programs = self._compile(stretches, progress)
-                start = time.perf_counter()
-                so_far = lambda: self._result(time.perf_counter() - start)  # noqa: E731
-                state, offset = self.start_state, 0
-                for stretch in stretches:
-                    for part in stretch:
+                self.start = time.perf_counter()
+                if first and not ended:  # a process may have ended before it asked
+                    ended = self._asked(first, n_steps, progress)
+                state, offset = self.now.start, first
+                for parts in () if ended else stretches:
+                    for part in parts:
                         args = self._arguments(state, offset, part)
                         out = programs[part.room, part.record](*args)
-                        self.dispatched.append((out, part))
                         state, offset = out[0], offset + part.steps
+                        self.dispatched.append((out, part, self._ends_interval(offset)))
                         if len(self.dispatched) > 1:
                             self._collect(progress)
-                    if self.checks is not None:
-                        self._collect_all(progress)
-                        self.until_held = self.checks.ends(so_far)
-                        if self.until_held:
-                            break
+                    if self._asked(offset, n_steps, progress):
+                        break
                 self._collect_all(progress)
             except KeyboardInterrupt as stop:
                 self._collect_all(progress)
-                raise self._interrupted(time.perf_counter() - start) from stop
+                raise self._interrupted() from stop
             except jax.errors.JaxRuntimeError as error:
                 if not over_processes(self.net):
                     raise
                 raise self._lost() from error
-        return self._result(time.perf_counter() - start)
+        if first < n_steps:
+            self._hand_over()
+        return self._result()
+
+    @property
+    def _done(self) -> int:
+        """How many steps of the run are finished."""
+        return self.now.finished.steps + (0 if self.saved is None else self.saved.steps)
+
+    @property
+    def _times(self) -> dict[str, Any]:
+        """What a run has beside what it recorded."""
+        before = {"compile_s": 0.0, "run_s": 0.0} if self.saved is None else self.saved.before
+        run_s = time.perf_counter() - self.start
+        return {
+            "compile_s": before["compile_s"] + self.compile_s,
+            "run_s": before["run_s"] + run_s,
+            "until_held": self.until_held,
+        }
+
+    def _store(self, n_steps: int) -> Store:
+        """Room for what an interval samples, or `ValueError` if the memory has none."""
+        length = n_steps if self.saved is None else min(self.saved.every, n_steps)
+        every = self.record.steps_between(self.net.dt) if self.record.samples else length + 1
+        samples = (self.first % every + length) // every
+        held = samples if self.saved is None else 2 * samples
+        _check_room(self.record, held, self.record.sample_bytes(self.net, self.start_state))
+        return Store(self.net, self.record, samples)
+
+    def _ends_interval(self, offset: int) -> bool:
+        return self.saved is not None and offset % self.saved.every == 0
+
+    def _asked(self, offset: int, n_steps: int, progress: Progress) -> bool:
+        """Asks, where something is asked after so many steps, whether the run ends here."""
+        if self.checks is None or (offset % self.checks.every and offset < n_steps):
+            return False
+        self._collect_all(progress)
+        self.until_held = self.checks.ends(self._result)
+        return self.until_held
+
+    def _hand_over(self) -> None:
+        """Has the interval saved that goes on, and begins the next."""
+        if self.saved is None:
+            return
+        finished = self.now.finished
+        if finished.steps or not self.saved.intervals or self.until_held:
+            self.saved.hand_over(self._recorded(), self._times)
+        next_one = nothing_yet(self.net, finished.state, self.record)
+        next_one = next_one._replace(chunks=finished.chunks, sums=finished.sums)
+        self.now = _Now(finished.state, self._store(self.saved.every), next_one)
 
     @functools.cached_property
     def _info(self) -> RunInfo:
         return RunInfo.of(self.net, self.start_state, self.record, 0)
 
     def _collect_all(self, progress: Progress) -> None:
-        while self.finished.chunks < len(self.dispatched):
+        while self.now.finished.chunks < len(self.dispatched):
             self._collect(progress)
 
-    def _plan(self, n_steps: int) -> list[list[RunPart]]:
-        """The chunks of the run, up to each time at which something is asked."""
+    def _plan(self, first: int, n_steps: int) -> list[list[RunPart]]:
+        """The chunks from a step on, up to each at which something is asked or saved."""
         layout: Any = self.net.layout
         together = 1
         if layout is not None and not self.net.exchanges_every_step:
@@ -348,15 +444,17 @@ class _Run:
             input_bytes=sum(_bytes_per_step(x) for x in self.inputs.values()),
             exchange=_EXCHANGE if over_processes(self.net) else 0.0,
         )
-        known, length = not _on_cpu(self.start_state), n_steps
-        if self.checks is not None and n_steps:
-            length = self.checks.every
+        known, some = not _on_cpu(self.start_state), (self.checks, self.saved)
         how = self.record.in_chunks(), sizes, self.net.dt, together, known
         every = self.record.steps_between(self.net.dt)
         # Made once for each length and phase: there may be millions of checks.
         planned = functools.cache(lambda steps, phase: plan(steps, phase, *how))
-        starts = range(0, n_steps, length) if n_steps else (0,)
-        return [planned(min(length, n_steps - at), (self.first + at) % every) for at in starts]
+        lengths, found = [x.every for x in some if x is not None], []
+        while first < n_steps or not (found or n_steps):
+            stop = min([n_steps, *((first // x + 1) * x for x in lengths)])
+            found.append(planned(stop - first, (self.first + first) % every))
+            first = stop
+        return found
 
     def _compile(
         self, stretches: list[list[RunPart]], progress: Progress
@@ -390,37 +488,42 @@ class _Run:
 
     def _collect(self, progress: Progress) -> None:
         """Waits for the next dispatched chunk and copies what it recorded to the host."""
-        number = self.finished.chunks
-        (state, recording, bad), part = self.dispatched[number]
+        number = self.now.finished.chunks
+        (state, recording, bad), part, ends_interval = self.dispatched[number]
         bad = int(bad)  # waits
-        self.finished = collect(self.store, self.finished, state, recording, part)
+        finished = collect(self.now.store, self.now.finished, state, recording, part)
+        self.now = self.now._replace(finished=finished)
         self.dispatched[number] = None
         progress.advance(part.steps * self.net.dt)
         if bad:
             self._report_non_finite(state, part.steps)
+        if ends_interval:
+            self._hand_over()
 
-    def _interrupted(self, run_s: float) -> Interrupted:
+    def _interrupted(self) -> Interrupted:
         """What Ctrl-C raises."""
-        result = self._result(run_s, interrupted=True)
+        self._hand_over()
+        result = self._result(interrupted=True)
+        on = "simulate(net, rest, state=result)" if self.saved is None else "the same call"
         return Interrupted(
             f"stopped after {result.duration:g} ms of the run. What was recorded until then is "
-            ".result of this exception (in a notebook: sys.last_value.result); "
-            "simulate(net, rest, state=result) goes on from there",
+            f".result of this exception (in a notebook: sys.last_value.result); {on} goes on from "
+            "there",
             result,
         )
 
     def _lost(self) -> LostProcessError:
         """The error for an exchange with another process that failed."""
-        ms = self.finished.steps * self.net.dt
+        ms = self._done * self.net.dt
         return LostProcessError(
             f"an exchange with another process failed after {ms:g} ms: one of them has died or "
             "stopped with an error of its own (see what the others wrote). .result of this error "
             "holds what was recorded until then; start all processes again to go on",
-            self._result(float("nan")),
+            self._result(),
         )
 
     def _report_non_finite(self, state: NetworkState, length: int) -> None:
-        last = self.first + self.finished.steps
+        last = self.first + self._done
         start, stop = ((last - x) * self.net.dt for x in (length, 0))
         cause = describe_bad_rate(self.net, range(last - length, last))
         advice = "Lower dt or the weights, or check the inputs" if cause is None else cause
@@ -428,14 +531,22 @@ class _Run:
         raise NonFiniteError(
             f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "
             f"{stop:g} ms. {advice}; .result of this error holds what was recorded until then",
-            self._result(float("nan")),
+            self._result(),
         )
 
-    def _result(self, run_s: float, interrupted: bool = False) -> Result:
-        how = self.net, self.start_state, self.record, self._info
-        run = joined(*how, self.finished, self.store)
-        run |= {"compile_s": self.compile_s, "interrupted": interrupted}
-        return Result(**run, run_s=run_s, until_held=self.until_held)
+    def _recorded(self) -> dict[str, Any]:
+        """The fields of a `Result` of the interval that goes on."""
+        start, store, finished = self.now
+        return joined(self.net, start, self.record, self._info, finished, store)
+
+    def _result(self, interrupted: bool = False) -> Result:
+        known = {**self._times, "interrupted": interrupted}
+        if self.saved is None:
+            return Result(**{**self._recorded(), **known})
+        finished = self.now.finished
+        now = self._recorded() if finished.steps or not self.saved.intervals else None
+        known |= {"state": finished.state, "statistics": finished.sums}
+        return self.saved.result(now, known)
 
 
 def _bytes_per_step(x: Any) -> int:

@@ -215,7 +215,10 @@ def trains_of(run: Any, population: Name, start: Time = None, stop: Time = None)
         return run.between(start, stop)
     if isinstance(run, Traces):
         raise InvalidValueError("", "the source", "one of spikes", repr(run))
-    return run.spikes[only("population", population, run.populations)].between(start, stop)
+    name = only("population", population, run.populations)
+    if isinstance(run, Result) and not (start is None and stop is None):
+        return run.spikes.between(name, start, stop)  # of a run on disk it reads that part alone
+    return run.spikes[name].between(start, stop)
 
 
 def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
@@ -231,10 +234,13 @@ def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None)
 
 
 def sums_kept(run: Any, population: Name, start: Time, stop: Time) -> SpikeSums | None:
-    """The running sums of a population of a run whose spikes are not kept; else None."""
-    if not isinstance(run, Result) or run.spikes:
+    """The running sums of a population of a run whose spikes are not in memory; else None."""
+    if not isinstance(run, Result):
         return None
     name = only("population", population, run.populations)
+    if run.spikes:
+        whole = start is None and stop is None
+        return run.spikes.sums_on_disk(name) if whole else None
     if name not in run.statistics:
         return None
     check_whole(start, stop)
@@ -255,8 +261,13 @@ def traces_of(run: Any, name: Name, variable: str, start: Time = None, stop: Tim
         found, (begin, end) = run, run.times[[0, -1]] if run.times.size else (0.0, 0.0)
     elif isinstance(run, Result):
         name = only("recorded population or projection", name, run.traces)
-        values = np.asarray(run.traces[name][variable], np.float64)
-        found, begin, end = Traces(run.sample_times, values), run.start, run.stop
+        samples, begin, end = run.traces[name][variable], run.start, run.stop
+        times = run.sample_times
+        if not (start is None and stop is None):  # of a run on disk only these are read
+            near = np.flatnonzero(in_window(times, *run_window(begin, end, start, stop)))
+            rows = slice(near[0], near[-1] + 1) if near.size else slice(0)
+            samples, times = samples[rows], times[rows]
+        found = Traces(times, np.asarray(samples, np.float64))
     else:
         raise InvalidValueError("", "the source", "a run or jn.analysis.Traces", repr(run))
     if start is None and stop is None:

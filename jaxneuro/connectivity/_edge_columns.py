@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from .. import spec
-from .._whole_file import NoSuchFileError
+from .._disk.whole import NoSuchFileError
 
 OWNER = "Explicit.from_edges"
 # Pairs of columns as programs and data sets call them, without regard to upper case. Where neurons

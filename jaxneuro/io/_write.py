@@ -19,8 +19,8 @@ from .._describe.part import Part, listed
 from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.stimulation import Stimulation
+from .._disk.whole import write_whole
 from .._numerics.grid import InSteps
-from .._whole_file import write_whole
 from ..space import Area
 from ._models import STEPS, TYPE, Argument, arguments, inside, is_made_by_build, is_prepared, public
 from ._network import FORMAT, VERSION

@@ -20,7 +20,7 @@ from ..spec import InvalidValueError
 from ._sweep_points import Points, check_names, describe, read_points
 from ._sweep_program import SweepProgram
 from ._sweep_result import SweepResult
-from ._sweep_store import SweepStore, check_folder
+from ._sweep_store import SweepStore
 from ._sweep_workers import (
     OneThreadEach,
     Remote,
@@ -195,7 +195,7 @@ def sweep(
         raise InvalidValueError(
             "sweep", "chunk", f"a multiple of the {mesh.size} devices of the mesh", str(chunk)
         )
-    folder = None if save is None else check_folder(save)
+    store = None if save is None else SweepStore(save)
     program = SweepProgram(fn, points.one(0), mesh, points.one(points.count - 1))
     program.check(points)
     unused = [name for name in program.unused if len(points.axes[name]) > 1]
@@ -205,13 +205,13 @@ def sweep(
             "runs, and is what it changes in what the function returns?",
             " and ".join(unused),
         )
-    store = None
-    if folder is not None:
-        identity = {"grid": points.digest(), **program.fingerprint()}
-        store = SweepStore(folder, identity, program.leaves)
-    run = _SweepRun(points, program, store, chunk)
     remote = None if executor is None else Remote(executor, pickled(fn, points.one(0)), retries)
-    return run.run(remote, sys.stderr.isatty() if progress is None else progress)
+    show = sys.stderr.isatty() if progress is None else progress
+    if store is None:
+        return _SweepRun(points, program, None, chunk).run(remote, show)
+    with store:
+        store.begin({"grid": points.digest(), **program.fingerprint()}, program.leaves)
+        return _SweepRun(points, program, store, chunk).run(remote, show)
 
 
 def _mesh(mesh: Any, executor: Any) -> Mesh | None:

@@ -1,118 +1,74 @@
 """Finished chunks of a sweep in a folder: one file each, which is there whole or not at all."""
 
-import contextlib
-import json
 import logging
-import os
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._array_files import read_npz
-from .._whole_file import write_whole
-from ..spec import InvalidValueError
+from .._disk.folder import RunFolder
+from .._disk.values import FileKind, read_values, write_values
 
-_KIND, _VERSION, _ABOUT = "jaxneuro sweep", 1, "sweep.json"
+_SWEEP = FileKind("jaxneuro sweep", 2, "jn.sweep")
 _PARTS = {"grid": "grid", "function": "function", "arrays": "arrays in the function (its network)"}
-_STALE_S = 3600.0
 _log = logging.getLogger("jaxneuro")
 
 
-def check_folder(save: Any) -> Path:
-    """`save` as a path; raises `ValueError` for a file, or what is no path."""
-    if not isinstance(save, str | os.PathLike):
-        raise InvalidValueError("sweep", "save", "the path of a folder", repr(save))
-    folder = Path(os.fsdecode(save))
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"sweep: save must be a folder; {folder.name!r} is a file")
-    return folder
-
-
 class SweepStore:
-    """The folder of one sweep; `identity` says which, and another's folder is refused.
+    """The folder of one sweep, as a context in which it is locked."""
 
-    `leaves` have the shapes and dtypes of what one point returns.
-    """
+    def __init__(self, save: Any):
+        self._folder = RunFolder("sweep", save, _SWEEP)
+        self._leaves: Sequence[Any] = ()
 
-    def __init__(self, folder: Path, identity: Mapping[str, str], leaves: Sequence[Any]):
-        self._folder, self._leaves = folder, leaves
-        folder.mkdir(parents=True, exist_ok=True)
-        self._clear()
-        about = folder / _ABOUT
-        if not about.exists():
-            if next(folder.glob("chunk-*.npz"), None) is not None:
-                raise ValueError(
-                    f"sweep: {folder.name!r} has chunks but no {_ABOUT}, which says of which "
-                    "sweep; give another folder"
-                )
-            text = json.dumps({"kind": _KIND, "version": _VERSION, **identity}, indent=1)
-            write_whole(about, lambda file: file.write(text.encode()))
-            return
-        self._check(about, identity)
+    def __enter__(self) -> "SweepStore":
+        self._folder.__enter__()
+        return self
+
+    def __exit__(self, *how: Any) -> None:
+        self._folder.__exit__(*how)
+
+    def begin(self, identity: Mapping[str, str], leaves: Sequence[Any]) -> None:
+        """Says which sweep it is; `leaves` have the shapes and dtypes of what one point returns.
+
+        Raises:
+            InvalidValueError: for the folder of another one, with the difference.
+        """
+        self._leaves = leaves
+        before = self._folder.about()
+        if before is None:
+            self._folder.begin(identity)
+        else:
+            self._folder.refuse([x for k, x in _PARTS.items() if before.get(k) != identity[k]])
 
     @property
     def name(self) -> str:
         """The name of the folder."""
-        return self._folder.name
+        return self._folder.path.name
 
     @property
     def chunks(self) -> int:
         """How many chunks are in the folder."""
-        return sum(1 for _ in self._folder.glob("chunk-*.npz"))
-
-    def _clear(self) -> None:
-        """Deletes what a killed process was writing; another may be writing what is new."""
-        for path in self._folder.glob(".chunk-*.part"):
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > _STALE_S:
-                    path.unlink()
-
-    def _check(self, about: Path, identity: Mapping[str, str]) -> None:
-        try:
-            found = json.loads(about.read_text())
-            known = found["kind"] == _KIND and found["version"] == _VERSION
-        except (OSError, ValueError, KeyError, TypeError):
-            found, known = {}, False
-        if not known:
-            raise ValueError(
-                f"sweep: {_ABOUT} in {self._folder.name!r} was not written by this version of "
-                "sweep; give another folder"
-            )
-        other = [text for part, text in _PARTS.items() if found.get(part) != identity[part]]
-        if other:
-            raise ValueError(
-                f"sweep: the folder {self._folder.name!r} must hold chunks of this sweep; it "
-                f"differs in: {', '.join(other)}. Give another folder, or delete this one"
-            )
+        return len(self._folder.chunks())
 
     def write(self, points: np.ndarray, leaves: Sequence[np.ndarray]) -> None:
-        """Writes a finished chunk beside its place, and renames it."""
-        arrays: dict[str, Any] = {f"leaf {k}": x for k, x in enumerate(leaves)}
-        arrays["points"] = points
-        name = f"chunk-{points[0]:09d}-{points[-1]:09d}-{uuid.uuid4().hex[:8]}.npz"
-        write_whole(self._folder / name, lambda file: np.savez(file, **arrays))
+        """Writes a finished chunk."""
+        name = f"part-{points[0]:09d}-{points[-1]:09d}-{uuid.uuid4().hex[:8]}.npz"
+        chunk = {"points": points, "leaves": list(leaves)}
+        write_values(self._folder.path / name, _SWEEP, chunk)
 
     def finished(self, count: int) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
         """Numbers of points and results of each whole chunk; a broken one is named and left out."""
-        for path in sorted(self._folder.glob("chunk-*.npz")):
+        for path in self._folder.chunks():
             try:
-                file = read_npz("sweep", path, "a whole chunk of a sweep")
-                points = file["points"]
-                leaves = [file[f"leaf {k}"] for k in range(len(self._leaves))]
+                _, chunk = read_values("sweep", path, _SWEEP)
+                points, leaves = chunk["points"], chunk["leaves"]
                 if points.ndim != 1 or points.min() < 0 or points.max() >= count:
                     raise ValueError("its points are not those of the grid")
-                yield points, [self._as_returned(x, *y) for x, *y in zip(leaves, self._leaves)]
-            except (OSError, ValueError, KeyError) as error:
+                mine = [(x.dtype, x.shape[1:]) for x in leaves]
+                if mine != [(np.dtype(x.dtype), tuple(x.shape)) for x in self._leaves]:
+                    raise ValueError("its arrays are not those of the function")
+                yield points, leaves
+            except (OSError, ValueError, KeyError, AttributeError) as error:
                 _log.warning("sweep: %s is not read, its points run again: %s", path.name, error)
-
-    @staticmethod
-    def _as_returned(x: np.ndarray, leaf: Any) -> np.ndarray:
-        if x.dtype.kind == "V":  # a dtype that NumPy's files do not know, such as bfloat16
-            x = x.view(leaf.dtype)
-        if x.dtype != leaf.dtype or x.shape[1:] != leaf.shape:
-            raise ValueError("its arrays are not those of the function")
-        return x

@@ -68,7 +68,7 @@ def recorded_traces(
     last: float,
 ) -> RecordedTraces:
     """Traces of the wanted neurons between two times, or `ValueError`."""
-    values = np.asarray(result.traces[name][variable])
+    values = result.traces[name][variable]  # of a run on disk not yet read
     known = np.asarray(result.neurons.get(name, np.arange(values.shape[1])))
     if isinstance(neurons, int | np.integer):
         wanted = known[: spec.check("traces", "neurons", spec.Whole(at_least=1), neurons)]
@@ -94,9 +94,10 @@ def recorded_traces(
                 str(number),
             )
     times = np.asarray(result.sample_times)
-    inside = (times >= first - NEAR_MS) & (times <= last + NEAR_MS)
+    ends = np.searchsorted(times, [first - NEAR_MS, last + NEAR_MS])
+    rows = slice(int(ends[0]), int(ends[1]))
     columns = [column[int(number)] for number in wanted]
-    return RecordedTraces(times[inside], values[inside][:, columns], [int(k) for k in wanted])
+    return RecordedTraces(times[rows], values[rows, columns], [int(k) for k in wanted])
 
 
 _ABOVE = 0.6  # height of a spike's tick above the highest value, relative to the range

@@ -85,7 +85,7 @@ def test_a_key_may_be_the_same_for_all_points():
 def test_a_file_is_no_folder(tmp_path):
     path = tmp_path / "results.npz"
     path.write_text("")
-    with pytest.raises(ValueError, match=r"'results\.npz' is a file"):
+    with pytest.raises(ValueError, match=r"save must be a folder; got the file .*results\.npz"):
         jn.sweep(one, ONE, save=path)
 
 

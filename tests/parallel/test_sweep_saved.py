@@ -14,6 +14,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.parallel._sweep_program import SweepProgram
+from jaxneuro.parallel._sweep_store import SweepStore
 from tests.store import STRICT
 
 GRID = {"a": np.linspace(0.0, 1.0, 5), "b": np.arange(8.0)}
@@ -24,6 +25,7 @@ import signal, sys, time
 import numpy as np
 import jaxneuro as jn
 from jaxneuro.parallel._sweep_program import SweepProgram
+from jaxneuro.parallel._sweep_store import SweepStore
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 original = SweepProgram.run
@@ -69,7 +71,7 @@ def start(folder, seconds, threads=1):
 
 
 def chunks_in(folder):
-    return sorted(folder.glob("chunk-*.npz"))
+    return sorted(folder.glob("part-*.npz"))
 
 
 @pytest.fixture(scope="module")
@@ -151,15 +153,21 @@ def test_a_broken_chunk_is_named_and_runs_again(tmp_path, ran, caplog):
     assert first.name in caplog.text
 
 
-def test_half_written_chunks_are_not_read_and_old_ones_go(tmp_path, ran):
-    old, new = (tmp_path / f".chunk-{k:09d}-{k:09d}-0.npz.1.part" for k in range(2))
-    for path in (old, new):
-        path.write_bytes(b"half")
-    os.utime(old, (0, 0))
+def test_half_written_chunks_are_not_read(tmp_path, ran):
+    jn.sweep(fn, GRID, save=tmp_path, chunk=40)
+    (whole,) = chunks_in(tmp_path)
+    half = tmp_path / f".{whole.name}.1.part"
+    half.write_bytes(whole.read_bytes()[:100])
+    whole.unlink()
+    ran.clear()
     jn.sweep(fn, GRID, save=tmp_path)
     assert sum(ran) == 40
-    assert not old.exists()
-    assert new.exists()
+    assert not half.exists()
+
+
+def test_a_folder_that_another_sweep_writes_is_refused(tmp_path):
+    with SweepStore(tmp_path), pytest.raises(RuntimeError, match="being written"):
+        jn.sweep(fn, GRID, save=tmp_path)
 
 
 def test_what_numpy_does_not_know_is_saved(tmp_path):
@@ -190,7 +198,7 @@ def scaled(table):
 )
 def test_the_folder_of_another_sweep_is_refused(tmp_path, what, other, grid):
     jn.sweep(scaled(jnp.arange(3.0)), GRID, save=tmp_path)
-    with pytest.raises(ValueError, match=f"differs in: .*{what}.*Give another folder"):
+    with pytest.raises(ValueError, match=f"save must be .*that of another .*{what}"):
         jn.sweep(other, grid, save=tmp_path)
 
 
@@ -200,18 +208,18 @@ def test_an_array_in_a_jitted_function_counts(tmp_path):
         return lambda a: hidden(a)
 
     jn.sweep(inner(jnp.arange(3.0)), {"a": [1.0]}, save=tmp_path)
-    with pytest.raises(ValueError, match="differs in"):
+    with pytest.raises(ValueError, match="that of another"):
         jn.sweep(inner(jnp.arange(3.0) + 1), {"a": [1.0]}, save=tmp_path)
 
 
 def test_a_folder_without_its_description_is_refused(tmp_path):
     jn.sweep(fn, GRID, save=tmp_path)
-    about = tmp_path / "sweep.json"
+    about = tmp_path / "run.npz"
     about.write_text("{")
-    with pytest.raises(ValueError, match="not written by this version"):
+    with pytest.raises(ValueError, match=r"run\.npz' must be"):
         jn.sweep(fn, GRID, save=tmp_path)
     about.unlink()
-    with pytest.raises(ValueError, match=r"has chunks but no sweep\.json"):
+    with pytest.raises(ValueError, match="save must be empty"):
         jn.sweep(fn, GRID, save=tmp_path)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._disk import values
 from tests.network.networks import balanced
 
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
@@ -124,8 +125,8 @@ class Pair(tuple):
     ("function", "message"),
     [
         (Pair((np.ones(2),)), r"function must be an array.*got a Pair"),
-        ({"a": {1: np.ones(2)}}, r"function\['a'\] must be .*got a dict"),
-        ((np.ones(2), {"b": np.array([None])}), r"function\[1\]\['b'\] must be .*got a ndarray"),
+        ({"a": {1: np.ones(2)}}, r"function/a must be .*got a dict"),
+        ((np.ones(2), {"b": np.array([None])}), r"function/1/b must be .*got a ndarray"),
         (Pair, "got a type"),
     ],
 )
@@ -141,11 +142,11 @@ def test_a_crash_while_writing_loses_nothing(result, tmp_path, monkeypatch):
     result.save(path)
     before = path.read_bytes()
 
-    def crash(file, **arrays):
+    def crash(file, arrays):
         file.write(b"half")
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(np, "savez", crash)
+    monkeypatch.setattr(values, "write_npz", crash)
     with pytest.raises(OSError, match="disk is full"):
         jn.simulate(NET, 0.5).save(path)
     assert path.read_bytes() == before
@@ -185,17 +186,21 @@ def one_array(path):
         np.save(file, np.ones(3))
 
 
+OTHER = r"must be one that Result\.save wrote"
 FOREIGN = {
     "text": (lambda p: p.write_text("spikes"), "must be a whole file"),
     "npy": (one_array, "must be a whole file"),
-    "zip": (lambda p: zipfile.ZipFile(p, "w").close(), "another npz"),
-    "npz": (lambda p: np.savez(p, x=np.ones(3)), "it is another npz"),
-    "npz with a header": (lambda p: np.savez(p, header=np.ones(3)), "it is another npz"),
+    "zip": (lambda p: zipfile.ZipFile(p, "w").close(), OTHER),
+    "npz": (lambda p: np.savez(p, x=np.ones(3)), OTHER),
+    "npz with a header": (
+        lambda p: np.savez(p, header=np.ones(3)),
+        OTHER,
+    ),
     "pickle": (lambda p: np.savez(p, header=np.array([None])), "cannot be read"),
-    "kind": (lambda p: rewritten(p, kind="something else"), "it is another npz"),
-    "newer": (lambda p: rewritten(p, version=9), "version 5 or below; it is of 9.*newer jaxneuro"),
-    "damaged": (lambda p: rewritten(p, values={}), "is damaged"),
-    "other values": (lambda p: rewritten(p, values={"dt": {"what": 1}}), "is damaged"),
+    "kind": (lambda p: rewritten(p, kind="something else"), OTHER),
+    "newer": (lambda p: rewritten(p, version=9), "version 6 or below; got 9.*newer jaxneuro"),
+    "damaged": (lambda p: rewritten(p, values={}), "must be whole; got"),
+    "other values": (lambda p: rewritten(p, values={"dt": {"what": 1}}), "must be whole; got"),
 }
 
 
@@ -277,7 +282,7 @@ def test_what_is_no_path(path, result):
 
 
 def test_a_path_of_another_format(result, tmp_path):
-    with pytest.raises(ValueError, match=r"save writes an \.npz file.*to_pandas"):
+    with pytest.raises(ValueError, match=r"path must be an \.npz file.*to_pandas"):
         result.save(tmp_path / "run.csv")
     assert not list(tmp_path.iterdir())
 

@@ -20,7 +20,9 @@ def check_file(path: Path) -> None:
 
 
 def write_whole(path: Path, write: Callable[[Any], None]) -> None:
-    """Writes a file beside `path` and renames it: there is all of it, or nothing.
+    """Writes a file beside `path` and renames it: there is all of it, or what was there before.
+
+    When this returns, a computer that loses its power keeps the file.
 
     Raises `FileNotFoundError` for a missing folder, `IsADirectoryError` for a `path` that is one.
     """
@@ -32,11 +34,24 @@ def write_whole(path: Path, write: Callable[[Any], None]) -> None:
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(unfinished, "wb") as file:
+        with open(unfinished, "w+b") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(unfinished, path)
+        _sync_folder(path.parent)
     finally:
         with contextlib.suppress(FileNotFoundError):
             unfinished.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Brings the names of the files of a folder to the disk, where a system has a call for it."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # not every file system lets folders be synced
+            os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -8,15 +8,15 @@ zipfile unpacks no more than that. An npy is as large as its array.
 import os
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from jaxtyping import Shaped
 
-from ._text import megabytes
-from .spec import InvalidValueError
+from .._text import megabytes
+from ..spec import InvalidValueError
 
 MOST_MB = 1000.0  # of a file that is smaller; `Result.save` does not compress
 _BROKEN = (
@@ -25,16 +25,32 @@ _BROKEN = (
 )
 
 
+def write_npz(file: BinaryIO, arrays: Mapping[str, Shaped[np.ndarray, "..."]]) -> None:
+    """Writes arrays as `np.savez` does, under any names: it takes those of its arguments for them.
+
+    Each has a sum of 32 bits in the archive, which whoever reads the array compares.
+    """
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, x in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(x), allow_pickle=False)
+
+
 def read_npz(
-    owner: str, path: Path, what: str, max_mb: float = MOST_MB
+    owner: str,
+    path: Path,
+    what: str,
+    max_mb: float = MOST_MB,
+    names: Collection[str] | None = None,
 ) -> dict[str, Shaped[np.ndarray, "..."]]:
-    """The arrays of an npz by name.
+    """The arrays of an npz by name, by default all of them.
 
     Args:
         owner: who reads it, for errors.
         path: the file.
         what: what it must be, `a whole file that Result.save wrote`.
         max_mb: how much it may unpack to [MB], if that is more than the file itself.
+        names: of the arrays that are read; those that it has not are left out.
 
     Raises:
         InvalidValueError: for a file that is cut off, of another kind, or unpacks to more.
@@ -49,7 +65,32 @@ def read_npz(
             raise InvalidValueError(owner, _named(path), must, megabytes(unpacked), hint)
         file.seek(0)
         with np.load(file, allow_pickle=False) as opened:
-            return {name: np.asarray(opened[name]) for name in opened.files}
+            wanted = opened.files if names is None else [x for x in opened.files if x in names]
+            return {name: np.asarray(opened[name]) for name in wanted}
+
+    return _read(owner, path, what, read)
+
+
+def npz_shapes(
+    owner: str, path: Path, what: str
+) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Shape and dtype of each array of an npz, by name; the arrays are not read.
+
+    Raises:
+        InvalidValueError: as `read_npz`.
+    """
+
+    def read(file: BinaryIO) -> dict[str, Any]:
+        out = {}
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                with archive.open(entry) as member:
+                    version = np.lib.format.read_magic(member)
+                    one = np.lib.format.read_array_header_1_0
+                    header = one if version == (1, 0) else np.lib.format.read_array_header_2_0
+                    shape, _, dtype = header(member)
+                out[entry.filename.removesuffix(".npy")] = shape, dtype
+        return out
 
     return _read(owner, path, what, read)
 

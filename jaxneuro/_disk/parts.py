@@ -1,0 +1,138 @@
+"""Arrays on disk, in parts along their first axis: only what is asked for is read."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int, Shaped
+
+
+class OnDisk:
+    """An array in the files of a run: `x[index]` reads the parts that it needs, as a NumPy array.
+
+    The first index chooses rows, further ones are taken of each part as it is read, so that
+    `x[:, 3]` never holds more than a part. `np.asarray(x)` and all of NumPy's functions read
+    everything.
+
+    Attributes:
+        shape, dtype: as those of an array.
+    """
+
+    def __init__(
+        self,
+        ends: Int[np.ndarray, " parts"],
+        row: tuple[int, ...],
+        dtype: np.dtype,
+        read: Callable[[int], Shaped[np.ndarray, "rows ..."]],
+    ):
+        """`ends` is how many rows there are up to the end of each part, `read(part)` its rows."""
+        self._ends, self._read = ends, read
+        self.shape = (int(ends[-1]) if len(ends) else 0, *row)
+        self.dtype = np.dtype(dtype)
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return int(np.prod(self.shape))
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes they take in memory."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        index = index if isinstance(index, tuple) else (index,)
+        if not index or index[0] is Ellipsis:
+            index = (slice(None), *index)
+        rows, rest = index[0], index[1:]
+        first, last = self._range(rows)
+        found = self._rows(first, last, rest)
+        if isinstance(rows, slice):
+            start, stop, step = rows.indices(len(self))
+            stop = None if stop < first else stop - first  # of a negative step
+            return found[start - first : stop : step] if last > first else found
+        rows = np.asarray(rows)
+        if rows.dtype == bool:
+            rows = np.flatnonzero(rows)
+        return found[np.where(rows < 0, rows + len(self), rows) - first]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Shaped[np.ndarray, "..."]:
+        found = self[:]
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def rows_of(self, first: int, last: int) -> slice:
+        """The rows of the parts from `first` to `last`, which is excluded."""
+        ends = np.concatenate([[0], self._ends])
+        return slice(int(ends[first]), int(ends[max(last, first)]))
+
+    def view(self, dtype: Any) -> "OnDisk":
+        """The same bytes as numbers of another dtype of equal size."""
+        return OnDisk(self._ends, self.shape[1:], dtype, lambda part: self._read(part).view(dtype))
+
+    def __repr__(self) -> str:
+        shape = " x ".join(f"{n:,}" for n in self.shape)
+        return f"OnDisk: {shape} {self.dtype}, in {len(self._ends)} parts; x[...] reads them"
+
+    def _range(self, rows: Any) -> tuple[int, int]:
+        """The rows from which to which an index chooses."""
+        if isinstance(rows, slice):
+            chosen = range(*rows.indices(len(self)))
+            ends = (chosen[0], chosen[-1]) if chosen else (0, -1)
+            return min(ends), max(ends) + 1
+        rows = np.asarray(rows)
+        if rows.dtype == bool:
+            if rows.shape != self.shape[:1]:
+                raise IndexError(f"a mask of {rows.shape} for {len(self)} rows")
+            rows = np.flatnonzero(rows)
+        rows = np.where(rows < 0, rows + len(self), rows)
+        if rows.size and not (rows.min() >= 0 and rows.max() < len(self)):
+            raise IndexError(f"there are {len(self)} rows")
+        return (int(rows.min()), int(rows.max()) + 1) if rows.size else (0, 0)
+
+    def _rows(self, first: int, last: int, rest: tuple) -> Shaped[np.ndarray, "rows ..."]:
+        """Consecutive rows, with further indices of each."""
+        found = []
+        begin = int(np.searchsorted(self._ends, first, side="right"))
+        for part in range(begin, len(self._ends)):
+            start = int(self._ends[part - 1]) if part else 0
+            if start >= last:
+                break
+            if int(self._ends[part]) > start:
+                rows = slice(max(first - start, 0), last - start)
+                x = self._read(part)[rows]
+                found.append(np.ascontiguousarray(x[(slice(None), *rest)]) if rest else x)
+        if not found:
+            return np.empty((0, *self.shape[1:]), self.dtype)[(slice(None), *rest)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+class EventsOnDisk:
+    """Steps and neurons of spikes in the files of a run, in order of time.
+
+    Attributes:
+        steps, neurons: as arrays of numbers.
+    """
+
+    def __init__(self, steps: OnDisk, neurons: OnDisk, ends: Int[np.ndarray, " parts"]):
+        """`ends` are the steps up to the end of each part."""
+        self.steps, self.neurons, self._ends = steps, neurons, ends
+
+    def pieces(self) -> Iterator[tuple[Any, Any]]:
+        """Steps and neurons, part by part."""
+        for part in range(len(self._ends)):
+            rows = self.steps.rows_of(part, part + 1)
+            yield self.steps[rows], self.neurons[rows]
+
+    def near(self, first: int, last: int) -> tuple[Any, Any]:
+        """Steps and neurons of those parts in which some of the steps `first ... last` are."""
+        begin, end = np.searchsorted(self._ends, [first, last])
+        rows = self.steps.rows_of(int(begin), min(int(end) + 1, len(self._ends)))
+        return self.steps[rows], self.neurons[rows]

@@ -1,0 +1,141 @@
+"""Values with arrays in a file: an npz of named arrays, and a text that says how they nest."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Shaped
+
+from ..spec import InvalidValueError
+from .arrays import MOST_MB, read_npz, write_npz
+from .whole import check_file, write_whole
+
+HEADER = "header"
+_PLAIN = (bool, int, float, str, type(None))
+
+
+@dataclasses.dataclass(frozen=True)
+class FileKind:
+    """A kind of file, of all versions of this package.
+
+    Attributes:
+        name: what its header says that it is.
+        version: the newest, which is written.
+        writer: what wrote it, for errors: `Result.save`.
+    """
+
+    name: str
+    version: int
+    writer: str
+
+
+def write_values(path: Path, kind: FileKind, values: Mapping[str, Any]) -> None:
+    """Writes values (arrays, numbers, texts; dicts, tuples and lists of them) to a file.
+
+    Raises:
+        InvalidValueError: for other values, before anything is written.
+    """
+    arrays: dict[str, Shaped[np.ndarray, ...]] = {}
+    arrays[HEADER] = header_of(kind, values, arrays)
+    write_whole(path, lambda file: write_npz(file, arrays))
+
+
+def header_of(
+    kind: FileKind, values: Mapping[str, Any], arrays: dict[str, Any]
+) -> Shaped[np.ndarray, " octets"]:
+    """How values are nested, as text in octets; their arrays get into `arrays` by name."""
+    tree = {name: _encode(name, value, arrays) for name, value in values.items()}
+    text = json.dumps({"kind": kind.name, "version": kind.version, "values": tree})
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def read_values(
+    owner: str, path: Path, kind: FileKind, max_mb: float = MOST_MB
+) -> tuple[int, dict[str, Any]]:
+    """The version and the values of a file that `write_values` wrote.
+
+    Raises:
+        InvalidValueError: unless it is a whole file of that kind, of no newer version.
+    """
+    check_file(path)
+    arrays = read_npz(owner, path, f"a whole file that {kind.writer} wrote", max_mb)
+    version, nodes = nodes_of(owner, path, kind, arrays.pop(HEADER, None))
+    get = lambda name: arrays[name]  # noqa: E731
+    return version, {name: decoded(owner, path, node, get) for name, node in nodes.items()}
+
+
+def nodes_of(owner: str, path: Path, kind: FileKind, header: Any) -> tuple[int, dict[str, Any]]:
+    """The version of a file, and how its values are nested; see `decoded`."""
+    named = f"the file {os.fspath(path)!r}"
+    try:
+        found = json.loads(header.tobytes().decode())
+        known, version, nodes = found["kind"], found["version"], found["values"]
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        known, version, nodes = None, None, None
+    if known != kind.name or type(version) is not int or not isinstance(nodes, dict):
+        must = f"one that {kind.writer} wrote"
+        raise InvalidValueError(owner, named, must, "another file of arrays")
+    if version > kind.version:
+        must = f"of version {kind.version} or below"
+        hint = ". Read it with a newer jaxneuro"
+        raise InvalidValueError(owner, named, must, str(version), hint)
+    return version, nodes
+
+
+def decoded(owner: str, path: Path, node: Any, array: Callable[[str], Any]) -> Any:
+    """A value of a file, whose arrays are `array(name)`."""
+    try:
+        return _decode(node, array)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+        named = f"the file {os.fspath(path)!r}"
+        raise InvalidValueError(owner, named, "whole", f"a damaged one: {error!r}") from error
+
+
+def _encode(where: str, value: Any, arrays: dict[str, Any]) -> Any:
+    """A value as what JSON can hold: arrays by their name, dicts and tuples by their items."""
+    if type(value) in _PLAIN:
+        return {"plain": value}
+    if hasattr(value, "dtype") and hasattr(value, "__array__") and not value.dtype.hasobject:
+        name = where if where not in arrays else f"{where} {len(arrays)}"
+        arrays[name] = x = np.asarray(value)
+        # An npz has no bfloat16 and keeps only the bytes.
+        known = x.dtype.names or np.dtype(x.dtype.str) == x.dtype
+        return {"array": name} if known else {"array": name, "dtype": x.dtype.name}
+    if isinstance(value, dict) and all(type(k) is str for k in value):
+        items = [[k, _encode(f"{where}/{plain_name(k)}", x, arrays)] for k, x in value.items()]
+        return {"dict": items}
+    for kind in (tuple, list):
+        if type(value) is kind:
+            parts = [_encode(f"{where}/{k}", x, arrays) for k, x in enumerate(value)]
+            return {kind.__name__: parts}
+    must = (
+        "an array, or a dict (by text), tuple or list of arrays (let the function of the record "
+        "return one of these)"
+    )
+    raise InvalidValueError("save", where, must, f"a {type(value).__name__}")
+
+
+def plain_name(name: str) -> str:
+    """A name as a part of the path of an array; a zip ends names at a zero."""
+    name = name.replace("%", "%25").replace("/", "%2F").replace("\0", "%00")
+    return name.replace(".", "%2E") if name in (".", "..") else name
+
+
+def _decode(node: Any, array: Callable[[str], Any]) -> Any:
+    (kind,) = node.keys() - {"dtype"}
+    inside = node[kind]
+    if kind == "plain" and type(inside) in _PLAIN:
+        return inside
+    if kind == "array":  # in files of older versions they have numbers
+        x = array(f"array {inside}" if type(inside) is int else inside)
+        return x.view(np.dtype(node["dtype"])) if "dtype" in node else x
+    if kind == "dict":
+        return {k: _decode(x, array) for k, x in inside}
+    if kind in ("tuple", "list"):
+        parts = [_decode(x, array) for x in inside]
+        return tuple(parts) if kind == "tuple" else parts
+    raise ValueError(f"a value of the unknown kind {kind!r}")

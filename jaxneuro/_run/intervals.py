@@ -1,0 +1,164 @@
+"""What a saved run has recorded: intervals in files, read where they are asked for."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Shaped
+
+from .._disk.folder import RunFolder
+from .._disk.parts import EventsOnDisk, OnDisk
+from .._disk.values import HEADER, decoded, header_of, nodes_of
+from .._network.state import SavedState
+from ..spec import InvalidValueError
+from .info import SAMPLED, RunInfo
+from .part_files import RUN, parts_named
+from .result import Result
+from .statistics import SpikeSums
+
+# Of each field that grows, what its arrays have a row for.
+_ROWS = {"spikes": "spikes", "counts": "steps", **dict.fromkeys(SAMPLED, "samples")}
+
+
+class Ends(NamedTuple):
+    """How much a run has recorded up to the end of each interval.
+
+    Attributes:
+        steps: how many were run.
+        samples: how many were taken.
+        spikes: how many there were, by population.
+    """
+
+    steps: tuple[int, ...] = ()
+    samples: tuple[int, ...] = ()
+    spikes: Mapping[str, tuple[int, ...]] = {}
+
+    def after(self, values: Mapping[str, Any]) -> "Ends":
+        """With one more interval, of these fields of a `Result`."""
+        steps, samples = values["n_steps"], len(values["sample_times"])
+        spikes = {name: len(x[0]) for name, x in (values["spikes"] or {}).items()}
+        more = lambda ends, n: (*ends, (ends[-1] if ends else 0) + n)  # noqa: E731
+        return Ends(
+            more(self.steps, steps),
+            more(self.samples, samples),
+            {name: more(self.spikes.get(name, ()), n) for name, n in spikes.items()},
+        )
+
+    def saved(self) -> dict[str, Any]:
+        """As a file holds it."""
+        spikes = {name: np.array(x, np.int64) for name, x in self.spikes.items()}
+        steps, samples = (np.array(x, np.int64) for x in (self.steps, self.samples))
+        return {"steps": steps, "samples": samples, "spikes": spikes}
+
+    @classmethod
+    def of(cls, saved: Mapping[str, Any]) -> "Ends":
+        """What `saved` made."""
+        whole = lambda x: tuple(np.asarray(x).tolist())  # noqa: E731
+        spikes = {name: whole(x) for name, x in saved["spikes"].items()}
+        return cls(whole(saved["steps"]), whole(saved["samples"]), spikes)
+
+
+class _Intervals:
+    """The intervals of a run, whose arrays are read by their names; `now` is one in memory."""
+
+    def __init__(self, folder: RunFolder, parts: Any, ends: Ends, now: Mapping[str, Any] | None):
+        self._folder, self._parts, self._ends, self._now = folder, parts, ends, {}
+        self._files = len(ends.steps) - (now is not None)
+        if now is not None:
+            self._now[HEADER] = header_of(RUN, grown(now), self._now)
+
+    def fields(self) -> dict[str, Any]:
+        """Those fields of a `Result` that grow in a run."""
+        # An interval without a sample may lack what the others have.
+        samples = np.array(self._ends.samples)
+        number = int(np.searchsorted(samples, 0, side="right")) if samples[-1] else 0
+        path = self._folder.part(number)
+        if number < self._files:
+            header, shapes = self._parts.header(path)
+        else:
+            header = self._now[HEADER]
+            shapes = {name: (x.shape, x.dtype) for name, x in self._now.items()}
+        _, nodes = nodes_of("simulate", path, RUN, header)
+        try:
+            found = {
+                field: self._decoded(path, nodes[field], getattr(self._ends, rows), shapes)
+                for field, rows in _ROWS.items()
+                if field != "spikes"
+            }
+            return {"spikes": self._spikes(path, nodes["spikes"], shapes), **found}
+        except KeyError as error:
+            named = f"the file {str(path)!r}"
+            raise InvalidValueError("simulate", named, "whole", f"one without {error}") from error
+
+    def _decoded(self, path: Path, node: Any, rows: Any, shapes: Any, shift: bool = False) -> Any:
+        return decoded("simulate", path, node, self._arrays(rows, shapes, shift))
+
+    def _arrays(self, rows: tuple[int, ...], shapes: Any, shift: bool = False) -> Any:
+        """What gives an array of all intervals by its name; `rows` is how many end with each."""
+        ends = np.array(rows, np.int64)
+
+        def array(name: str) -> OnDisk:
+            (_, *row), dtype = shapes[name]
+            return OnDisk(ends, tuple(row), dtype, lambda part: self._read(part, name, shift))
+
+        return array
+
+    def _spikes(self, path: Path, node: Any, shapes: Any) -> dict[str, EventsOnDisk] | None:
+        if "plain" in node:
+            return None
+        found, ends = {}, np.array(self._ends.steps, np.int64)
+        for name, rows in self._ends.spikes.items():
+            inside = dict(node["dict"])[name]["tuple"]
+            steps = self._decoded(path, inside[0], rows, shapes, shift=True)
+            found[name] = EventsOnDisk(steps, self._decoded(path, inside[1], rows, shapes), ends)
+        return found
+
+    def _read(self, part: int, name: str, shift: bool) -> Shaped[np.ndarray, "rows ..."]:
+        """An array of an interval; if `shift`, its steps count from the begin of the run."""
+        here = part >= self._files
+        x = self._now[name] if here else self._parts.read(self._folder.part(part), name)
+        return x + x.dtype.type(self._ends.steps[part - 1]) if shift and part else x
+
+
+def grown(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a `Result` that grow in a run."""
+    return {name: values[name] for name in _ROWS}
+
+
+def result_fields(
+    folder: RunFolder, about: Any, saved: Mapping[str, Any], now: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The fields of the `Result` of a run: `saved` is its last state, `now` what came after it."""
+    ends = Ends.of(saved["ends"])
+    ends = ends if now is None else ends.after(now)
+    info = RunInfo(*json.loads(about["info"]))
+    done, first, every = ends.steps[-1], about["first_step"], info.every
+    samples = np.arange(first // every, (first + done) // every) if every else np.zeros(0)
+    layout = tuple(map(tuple, info.layout))
+    return {
+        **info._replace(n_steps=done, layout=layout).fields(),
+        **_Intervals(folder, parts_named(about["parts"]), ends, now).fields(),
+        "state": SavedState(**saved["state"]) if "state" in saved else None,
+        "first_step": first,
+        "sample_times": every * (samples.astype(np.int64) + 1) * info.dt,
+        "weight_edges": about["weight_edges"],
+        "statistics": {name: SpikeSums(*x) for name, x in saved["sums"].items()},
+        "key": about["key"],
+        **{name: saved[name] for name in ("compile_s", "run_s", "until_held")},
+    }
+
+
+def open_run(owner: str, path: Any) -> Result:
+    """The result of the run in a folder, of which nothing is read before it is asked for."""
+    folder = RunFolder(owner, path, RUN)
+    about = folder.about() if folder.path.is_dir() else None
+    if about is None:
+        must = "a folder that simulate(save=) wrote"
+        raise InvalidValueError(owner, "path", must, repr(str(folder.path)))
+    last = folder.last()
+    if last is None:
+        must = "of a run with a finished interval"
+        raise InvalidValueError(owner, "path", must, f"{str(folder.path)!r}, which has none")
+    return Result(network=None, **result_fields(folder, about, last[1]))

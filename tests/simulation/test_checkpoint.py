@@ -1,0 +1,159 @@
+"""Pytrees in files, and loops whose state is on the disk."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+import jaxneuro as jn
+from jaxneuro import assemblies as ac
+from tests.simulation.test_files import NET, same
+
+TREE = {"w": jnp.arange(3.0), "half": jnp.ones((2, 2), jnp.bfloat16), "key": jax.random.key(7)}
+HOST = {"counts": np.arange(4), "n": 3, "rate": 0.5, "on": True}
+
+
+def plainly(tree):
+    is_key = lambda x: isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)  # noqa: E731
+    return jax.tree.map(lambda x: jax.random.key_data(x) if is_key(x) else x, tree)
+
+
+def test_a_round_trip_is_exact(tmp_path):
+    state = jn.simulate(NET, 3.0).state
+    adam = optax.adam(1e-3).init(TREE["w"])
+    jn.checkpoint.save(tmp_path / "a.npz", state, file=TREE, host=HOST, adam=adam)
+    found = jn.checkpoint.load(tmp_path / "a.npz", NET, file=TREE, host=HOST, adam=adam)
+    same(plainly(found), plainly((state, TREE, HOST, adam)))
+    same(jn.checkpoint.load(tmp_path / "a.npz", state), state)
+    on, more = (jn.simulate(NET, 3.0, state=x) for x in (state, found[0]))
+    same(on.state, more.state)
+    assert [x.name for x in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_arrays_lie_where_those_of_the_given_tree_do(tmp_path):
+    devices = jax.devices()[:2]
+    where = jax.sharding.NamedSharding(
+        jax.sharding.Mesh(np.array(devices), ("x",)), jax.sharding.PartitionSpec("x")
+    )
+    x = jax.device_put(jnp.arange(8.0), where)
+    jn.checkpoint.save(tmp_path / "a.npz", {"x": x})
+    assert jn.checkpoint.load(tmp_path / "a.npz", {"x": x})["x"].sharding == where
+    assert len(jn.checkpoint.load(tmp_path / "a.npz", {"x": jnp.zeros(8)})["x"].devices()) == 1
+
+
+@pytest.mark.parametrize(
+    ("like", "message"),
+    [
+        ({"w": jnp.zeros(4)}, r"state\['w'\] must be float32 of shape \(4,\); got .*\(3,\)"),
+        ({"w": jnp.zeros(3, int)}, r"state\['w'\] must be int32"),
+        ({"w": jnp.zeros(3), "v": 1}, r"state\['v'\] must be .*; got nothing"),
+        ({}, r"state\['w'\] must be nothing"),
+        (NET, r"state\.step must be int32"),
+    ],
+)
+def test_another_tree_is_refused(like, message, tmp_path):
+    jn.checkpoint.save(tmp_path / "a.npz", {"w": jnp.zeros(3)})
+    with pytest.raises(jn.InvalidValueError, match=message):
+        jn.checkpoint.load(tmp_path / "a.npz", like)
+
+
+def test_what_no_file_holds_and_what_is_no_file(tmp_path):
+    path = tmp_path / "a.npz"
+    for bad in ("text", object(), {"x": np.array([None])}):
+        with pytest.raises(jn.InvalidValueError, match="must be an array, a number or a JAX key"):
+            jn.checkpoint.save(path, bad)
+    with pytest.raises(FileNotFoundError):
+        jn.checkpoint.load(path, 1)
+    jn.checkpoint.save(path, {"w": 1.0})
+    with pytest.raises(jn.InvalidValueError, match="no saved tree named 'v'"):
+        jn.checkpoint.load(path, {"w": 1.0}, v=1.0)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(jn.InvalidValueError, match="must be a whole file"):
+        jn.checkpoint.load(path, {"w": 1.0})
+    jn.simulate(NET, 0.1).save(path)
+    with pytest.raises(jn.InvalidValueError, match=r"must be one that jn\.checkpoint\.save wrote"):
+        jn.checkpoint.load(path, {"w": 1.0})
+
+
+def test_a_batch_has_the_bits_of_one_run(tmp_path):
+    states = jax.vmap(NET.init)(jnp.arange(3))
+    record = jn.Record(variables={"E": "v"}, interval=0.5, rates=True, statistics="E")
+    runs = jax.jit(jax.vmap(lambda s: jn.scan(NET, s, 50, record=record)))
+    step = lambda s, k: runs(s)  # noqa: E731
+    about = {"net": NET, "record": record}
+    for times in (2, 6):
+        state, seen = jn.checkpoint.repeat(
+            step, states, times, save=tmp_path, every=4, about=about, progress=False
+        )
+    whole = jax.jit(jax.vmap(lambda s: jn.scan(NET, s, 300, record=record)))(states)
+    same(jax.tree.map(np.asarray, state), jax.tree.map(np.asarray, whole[0]))
+    host = lambda x: jax.tree.leaves(jax.tree.map(np.asarray, x))  # noqa: E731
+    one = seen.in_time()
+    same(host(one), host(whole[1]))
+    same(host(seen[:, 1].in_time()), host(one[1]))
+    np.testing.assert_array_equal(
+        jn.analysis.neuron_rates(one, "E"), jn.analysis.neuron_rates(whole[1], "E")
+    )
+    again, _ = jn.checkpoint.repeat(
+        step, states, 6, save=tmp_path, every=4, about=about, progress=False
+    )
+    same(jax.tree.map(np.asarray, again), jax.tree.map(np.asarray, state))
+    others = {
+        "population 'E': v_th": {**about, "net": NET.set("E", v_th=-49.0)},
+        "record: it was given": {"net": NET},
+        "rate: it is new": {**about, "rate": 1.0},
+    }
+    for message, other in others.items():
+        with pytest.raises(jn.InvalidValueError, match=message):
+            jn.checkpoint.repeat(step, states, 6, save=tmp_path, about=other, progress=False)
+    with pytest.raises(jn.InvalidValueError, match="it starts from another one"):
+        jn.checkpoint.repeat(
+            step, jax.vmap(NET.init)(jnp.arange(1, 4)), 6, save=tmp_path, about=about
+        )
+    with pytest.raises(jn.InvalidValueError, match="times must be 6 or more"):
+        jn.checkpoint.repeat(step, states, 5, save=tmp_path, about=about, progress=False)
+    with pytest.raises(jn.InvalidValueError, match="of runs that follow each other"):
+        whole[1].in_time()
+
+
+def test_training_goes_on_after_an_error_where_it_was(tmp_path):
+    rule, target = optax.sgd(0.1, momentum=0.9), jnp.array([1.0, -2.0])
+    loss = lambda w: jnp.sum((w - target) ** 2)  # noqa: E731
+
+    def step(state, k, broken=None):
+        if k == broken:
+            raise KeyboardInterrupt
+        w, optimiser = state
+        value, slope = jax.value_and_grad(loss)(w)
+        change, optimiser = rule.update(slope, optimiser)
+        return (optax.apply_updates(w, change), optimiser), {"loss": value, "k": int(k)}
+
+    begin = jnp.zeros(2), rule.init(jnp.zeros(2))
+    with pytest.raises(KeyboardInterrupt):
+        jn.checkpoint.repeat(lambda s, k: step(s, k, 13), begin, 20, save=tmp_path, every=5)
+    called = []
+    state, seen = jn.checkpoint.repeat(
+        lambda s, k: called.append(k) or step(s, k), begin, 20, save=tmp_path, every=5
+    )
+    assert called[:7] == list(range(13, 20))  # and once more for the structure of what it returns
+    expected, losses = begin, []
+    for k in range(20):
+        expected, out = step(expected, k)
+        losses.append(out["loss"])
+    same(state, expected)
+    np.testing.assert_array_equal(seen["loss"], losses)
+    np.testing.assert_array_equal(seen["k"], np.arange(20))
+
+
+def test_an_assembly_brain(tmp_path):
+    areas = [ac.Area("A", n=400, k=20)]
+    fibres = [ac.Fibre("S", "A"), ac.Fibre("A", "A")]
+    brain = ac.Brain(areas, [ac.Stimulus("S", size=20)], fibres, p=0.1, beta=0.1)
+    active = brain.active("S->A", "A->A")
+    step = lambda state, k: ac.run(brain, state, active, rounds=4)  # noqa: E731
+    for times in (2, 5):
+        state, seen = jn.checkpoint.repeat(step, brain.init(key=1), times, save=tmp_path, every=2)
+    one, whole = ac.run(brain, brain.init(key=1), active, rounds=20)
+    same(jax.tree.map(np.asarray, state), jax.tree.map(np.asarray, one))
+    np.testing.assert_array_equal(np.asarray(seen.support).reshape(20, -1), whole.support)
