@@ -29,6 +29,7 @@ from ._disk.values import FileKind, read_values, write_values
 from ._fingerprint import fingerprint
 from ._network.changes import facts_of, unlike
 from ._network.network import Network
+from ._network.state import SavedState
 from ._progress import Progress
 from ._text import shown
 from .spec import InvalidValueError
@@ -44,6 +45,9 @@ def save(path: str | os.PathLike, state: Any, **trees: Any) -> None:
 
     All are pytrees: the state of a network, of a batch or of an assembly brain, parameters, an
     optimiser. Leaves are arrays, numbers, or JAX keys.
+
+    The state of a network over a mesh loads over the same mesh; `net.as_one_device(state)` is one
+    that loads over any number of devices.
 
     Args:
         path: the file; one that is there is replaced when the new one is whole.
@@ -240,8 +244,9 @@ def _arrays(name: str, tree: Any) -> dict[str, np.ndarray]:
 
 def _like(name: str, like: Any, arrays: Any) -> Any:
     """A pytree of arrays by their paths; raises `InvalidValueError` if they are of another."""
-    if isinstance(like, Network):
-        like = jax.eval_shape(lambda net: net.init(0), like)
+    if isinstance(like, Network) and isinstance(arrays, dict) and ".fingerprint" in arrays:
+        number, step = arrays[".fingerprint"], int(arrays[".step"])
+        return SavedState(arrays, number, step).on(like)
     leaves, tree = jax.tree_util.tree_flatten_with_path(like)
     expected = {_name(path): x for path, x in leaves}
     arrays = arrays if isinstance(arrays, dict) else {}

@@ -278,7 +278,8 @@ def plan(
     ends = [c.source for c in outline.couplings]
     sources = tuple(shard_layout({name: owners[name]}, devices) for name in ends)
     share = 0.0 if rate is None else 1e-3 * float(rate) * outline.dt
-    layout = MeshLayout(groups, stimuli, sources, (), mesh, axis, (), 1, share)
+    described = tuple(np.asarray(outline.fingerprint).tolist())
+    layout = MeshLayout(groups, stimuli, sources, (), mesh, axis, (), 1, share, described)
     check_alike(_fingerprint(outline, layout), layout)
     return layout
 

@@ -39,6 +39,7 @@ class MeshLayout(eqx.Module):
         synapses: how many each pathway has in all.
         shortest: the shortest delay [steps].
         share: of the neurons, expected to spike in a step; 0 if nothing is known (see `shards.py`).
+        described: the fingerprint of the network on one device.
     """
 
     groups: tuple[ShardLayout, ...]
@@ -50,6 +51,7 @@ class MeshLayout(eqx.Module):
     synapses: tuple[int, ...] = eqx.field(static=True)
     shortest: int = eqx.field(static=True)
     share: float = eqx.field(static=True)
+    described: tuple[int, ...] = eqx.field(static=True)
 
     @property
     def axes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -24,6 +24,7 @@ from .layout import LocalLayout, MeshLayout
 from .modulator import ModulatorLayer, needed_signals
 from .names import ByName, Shared, named, value_of, warn_of_sum
 from .pathway import Pathway
+from .portable import on_mesh, one_device
 from .runtime import RuntimeNetwork
 from .set import set_values, with_values
 from .sharded import ShardedNetwork, lay_network
@@ -279,6 +280,20 @@ class Network(eqx.Module):
         """
         state = state_of(self, state)
         return state if self.layout is None else self.layout.whole(state, self)
+
+    def as_one_device(self, state: Any) -> NetworkState:
+        """The state as the network has it on one device: it goes on over any number of devices.
+
+        On one device the state itself. Over a mesh rows of plastic synapses are brought up to date:
+        what follows has the bits of what would have, but for their weights, which are equal up to
+        rounding. `scan`, `simulate` and `jn.checkpoint.load` take it with the network built on one
+        device or laid over any mesh.
+        """
+        return one_device(self, state_of(self, state))
+
+    def laid(self, state: NetworkState) -> NetworkState:
+        """What `as_one_device` made, as this network has it: over its mesh, if it has one."""
+        return on_mesh(self, state)
 
     def freeze(self, state: Any, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection rest; see `resume`.

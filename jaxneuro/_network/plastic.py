@@ -102,7 +102,7 @@ class Plastic(eqx.Module):
         self, weights: Float[AnyArray, " synapses"], values: bool, dtype: np.dtype
     ) -> PlasticState:
         """The state at t = 0; `values` whether sources release other numbers than 1."""
-        names, slots, most = self.programs.names, self.longest + 1, _LEAST_EVENTS
+        names, slots = self.programs.names, self.longest + 1
         start = jax.eval_shape(self.rule.init_shared)
         synapses = PlasticSynapses(
             weights=jnp.array(weights),
@@ -121,7 +121,7 @@ class Plastic(eqx.Module):
             in_flight = SpikeOutput(bits, many)
         return PlasticState(
             synapses=synapses,
-            log=empty_log(self.n_targets, max(slots, most), len(names.log), dtype),
+            log=self.empty_log(self.n_targets, dtype),
             targets=as_floating(_arrays(self.rule.init_post(self.n_targets)), dtype),
             target_ring=as_array(np.zeros((slots, len(names.ring), self.n_targets)), dtype),
             shared=shared,
@@ -130,6 +130,11 @@ class Plastic(eqx.Module):
             signals={name: as_array(0.0, dtype) for name in self.rule.signals},
             learning=as_array(1, np.int32),
         )
+
+    def empty_log(self, n_targets: int, dtype: np.dtype) -> EventLog:
+        """A log of so many targets before their first event."""
+        most = max(self.longest + 1, _LEAST_EVENTS)
+        return empty_log(n_targets, most, len(self.programs.names.log), dtype)
 
     def expand(self) -> "Plastic":
         """The rule as a loop runs it."""

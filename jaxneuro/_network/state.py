@@ -86,8 +86,18 @@ def state_of(net: "Network", given: Any) -> NetworkState:
         got = "the pair that jn.scan returns: take its first item" if pair else repr(state)
         must = "a result of simulate, its .state, or net.init(key)"
         raise InvalidValueError("", "state", must, got)
+    if _of_one_device(net, state):
+        return net.laid(state)
     check_same(net, state, network)
     return state
+
+
+def _of_one_device(net: "Network", state: Any) -> bool:
+    """Whether a state is that of a network over a mesh, as it is on one device."""
+    layout: Any = net.layout
+    if layout is None or is_traced(state.fingerprint) or np.ndim(state.step):
+        return False
+    return np.array_equal(np.asarray(state.fingerprint), getattr(layout, "described", ()))
 
 
 def check_same(net: "Network", state: Any, network: "Network | None" = None) -> None:
@@ -201,9 +211,12 @@ class SavedState:
             # What was recorded is there.
             must, got = "written by jaxneuro 0.2 or later", "one of 0.1: run the first part again"
             raise InvalidValueError("", "state", must, got)
-        check_same(net, self, network)
         like = jax.eval_shape(lambda n: n.init(0), net)
         expected = _by_path(like)
+        if _of_one_device(net, self) and expected.keys() == self.arrays.keys():
+            leaves = [as_array(self.arrays[path]) for path in expected]
+            return net.laid(jax.tree.unflatten(jax.tree.structure(like), leaves))
+        check_same(net, self, network)
         if apart := _apart(net, expected, self.arrays):
             must = "of the arrays that this version of jaxneuro gives the network"
             got = f"other arrays ({_first(apart)}): run the first part again"
