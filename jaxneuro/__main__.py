@@ -78,6 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--out", type=Path, metavar="FILE", help="save the result: an .npz file")
     run.add_argument(
+        "--save",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the run in a folder: the same command goes on after a crash (with --every)",
+    )
+    run.add_argument("--every", type=float, metavar="MS", help="how long an interval of --save is")
+    run.add_argument(
         "--record",
         nargs="+",
         default=[],
@@ -149,7 +156,8 @@ def _run(args: argparse.Namespace) -> int:
             ".npy file with a number per step"
         )
     try:
-        result = jn.simulate(net, duration, inputs=inputs, record=record, key=args.seed)
+        saved = {"save": args.save, "every": args.every}
+        result = jn.simulate(net, duration, inputs=inputs, record=record, key=args.seed, **saved)
     except jn.Interrupted as stop:
         result = stop.result
     except jn.NonFiniteError as error:
