@@ -23,6 +23,7 @@ from ._describe.part import Part as Part
 from ._describe.population import Population as Population
 from ._describe.projection import Projection as Projection
 from ._describe.stimulation import Stimulation as Stimulation
+from ._disk.folder import FolderInUseError as FolderInUseError
 from ._fields import Parameter as Parameter
 from ._fields import param as param
 from ._fields import static as static
@@ -72,6 +73,7 @@ __all__ = [
     "Description",
     "Distribution",
     "Drive",
+    "FolderInUseError",
     "Interrupted",
     "InvalidValueError",
     "LogNormal",

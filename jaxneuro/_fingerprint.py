@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,15 @@ def fingerprint(*values: Any) -> np.ndarray:
     digest = hashlib.blake2b(digest_size=8)
     _feed(digest, values)
     return np.frombuffer(digest.digest(), np.uint32).copy()
+
+
+def sum_of(arrays: Iterable[Any]) -> str:
+    """A sum of all bytes of some arrays, with their shapes and dtypes."""
+    digest = hashlib.blake2b(digest_size=16)
+    for x in map(np.asarray, arrays):
+        digest.update(f"{x.dtype}{x.shape}".encode())
+        digest.update(np.ascontiguousarray(x).reshape(-1).view(np.uint8))
+    return digest.hexdigest()
 
 
 def _feed(digest: Any, value: Any) -> None:

@@ -1,6 +1,5 @@
 """Runs in folders: which run a folder holds, and how the loop of `simulate` writes it."""
 
-import hashlib
 import json
 import logging
 import platform
@@ -14,7 +13,7 @@ import numpy as np
 
 from .. import spec
 from .._disk.folder import RunFolder
-from .._fingerprint import fingerprint
+from .._fingerprint import fingerprint, sum_of
 from .._kernels.installed import cpu_features
 from .._network.changes import facts_of, unlike
 from .._network.network import Network
@@ -48,7 +47,7 @@ def _about(
         "fingerprint": np.asarray(net.fingerprint),
         "record": {k: [shown(x), fingerprint(x).tobytes().hex()] for k, x in facts.items()},
         "key": int(start.seed),
-        "start": _sum(jax.tree.leaves(start)),
+        "start": sum_of(jax.tree.leaves(start)),
         "inputs": sorted(inputs),
         "first_step": int(start.step),
         "info": json.dumps(info._replace(n_steps=0)),
@@ -65,14 +64,6 @@ def _here() -> str:
         f"jaxneuro {__version__}, jax {jax.__version__}, jaxlib {jaxlib.version.__version__}, "
         + (cpu or device.device_kind)
     )
-
-
-def _sum(arrays: Any) -> str:
-    """A sum of all bytes of some arrays."""
-    digest = hashlib.blake2b(digest_size=16)
-    for x in map(np.asarray, arrays):
-        digest.update(f"{x.dtype}{x.shape}".encode() + np.ascontiguousarray(x).tobytes())
-    return digest.hexdigest()
 
 
 def _differences(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
@@ -193,7 +184,7 @@ class SavedRun:
     def _summed(self, sums: Mapping[str, str], first: int, last: int) -> dict[str, str]:
         """The sums of the inputs up to a step, from those up to one before."""
         return {
-            name: _sum((np.array(sums.get(name, "")), x[first:last]))
+            name: sum_of((np.array(sums.get(name, "")), x[first:last]))
             for name, x in self._given.items()
         }
 
