@@ -1,7 +1,7 @@
 """Two runs beside each other: the distributions that `jn.analysis.compare` compares."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 

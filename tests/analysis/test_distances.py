@@ -242,7 +242,7 @@ def test_compare_equals_the_loop_and_scipy():
                 warnings.simplefilter("ignore", RuntimeWarning)  # of an approximate p
                 assert row.p == scipy.stats.ks_2samp(row.a, row.b).pvalue
             assert (row.mean_a, row.mean_b) == (row.a.mean(), row.b.mean())
-    assert found["E", "rate"].distance > 0.8
+    assert found["E", "rate"].distance > 0.7
     lines = repr(found).splitlines()
     assert lines[0].split() == ["population", "measure", "distance", "p", "mean", "a", "mean", "b"]
     assert len(lines) == 7
