@@ -32,6 +32,13 @@ from ._counts import fano_factor as fano_factor
 from ._counts import neuron_rates as neuron_rates
 from ._counts import population_rate as population_rate
 from ._counts import spike_counts as spike_counts
+from ._distances import Comparison as Comparison
+from ._distances import Difference as Difference
+from ._distances import coincidence_factor as coincidence_factor
+from ._distances import compare as compare
+from ._distances import psth as psth
+from ._distances import van_rossum as van_rossum
+from ._distances import victor_purpura as victor_purpura
 from ._intervals import cv2 as cv2
 from ._intervals import interval_cv as interval_cv
 from ._intervals import interval_cvs as interval_cvs
@@ -47,12 +54,16 @@ from ._summary import summary as summary
 
 __all__ = [
     "Bursts",
+    "Comparison",
+    "Difference",
     "Multistep",
     "Traces",
     "autocorrelogram",
     "avalanches",
     "branching_ratio",
     "bursts",
+    "coincidence_factor",
+    "compare",
     "count_correlation",
     "count_covariance",
     "count_synchrony",
@@ -73,9 +84,12 @@ __all__ = [
     "population_bursts",
     "population_rate",
     "power_spectrum",
+    "psth",
     "self_consistent_rates",
     "siegert",
     "spike_counts",
     "summary",
+    "van_rossum",
+    "victor_purpura",
     "voltage_synchrony",
 ]

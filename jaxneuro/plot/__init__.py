@@ -10,6 +10,7 @@ Sizes are in inches: 3.3 is one column of a paper, 7 its whole width.
 from ._assemblies import overlap_matrix as overlap_matrix
 from ._assemblies import parse_tree as parse_tree
 from ._assemblies import support as support
+from ._comparison import comparison as comparison
 from ._connections import connectivity as connectivity
 from ._connections import degrees as degrees
 from ._connections import delay_histogram as delay_histogram
@@ -32,6 +33,7 @@ from ._traces import traces as traces
 
 __all__ = [
     "activity",
+    "comparison",
     "connectivity",
     "correlation_matrix",
     "correlogram",

@@ -34,6 +34,10 @@ MORE = {
     "avalanches": {"bin_ms": 1.0},
     "branching_ratio": {"bin_ms": 2.0},
     "bursts": {"min_spikes": 2},
+    "victor_purpura": {"cost": 0.1},
+    "van_rossum": {"tau": 10.0},
+    "coincidence_factor": {"delta": 1.0},
+    "psth": {"onsets": [80.0, 130.0], "window": (-20.0, 20.0)},
 }
 MORE |= {name: {"bin_ms": 10.0} for name in ("count_covariance", "count_correlation")}
 NAMES = {"cross_correlogram": ("E", "I"), "excitation_inhibition": ("E->E", "I->E")}

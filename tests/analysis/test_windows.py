@@ -31,6 +31,10 @@ MORE = {
     "count_correlation": {"bin_ms": 10.0},
     "avalanches": {"bin_ms": 1.0},
     "branching_ratio": {"bin_ms": 10.0},
+    "victor_purpura": {"cost": 0.1},
+    "van_rossum": {"tau": 10.0},
+    "coincidence_factor": {"delta": 1.0},
+    "psth": {"onsets": [0.85, *range(300, 1900, 7)], "window": (-0.3, 0.3), "bin_ms": 0.1},
 }
 
 

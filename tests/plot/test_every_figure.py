@@ -33,6 +33,7 @@ FIGURES = {
     "rate_histogram": lambda r, c: plot.rate_histogram(r),
     "cv_histogram": lambda r, c: plot.cv_histogram(r),
     "interval_histogram": lambda r, c: plot.interval_histogram(r),
+    "comparison": lambda r, c: plot.comparison(jn.analysis.compare(r, r)),
     "correlogram, own": lambda r, c: plot.correlogram(r, "E", max_lag=20.0),
     "correlogram": lambda r, c: plot.correlogram(r, "E", "I", max_lag=20.0),
     "correlation_matrix": lambda r, c: plot.correlation_matrix(r),

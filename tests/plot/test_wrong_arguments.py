@@ -23,6 +23,7 @@ WRONG = [
     (lambda: plot.weight_history(NET, "E->I"), RUN),
     (lambda: plot.correlogram(RESULT, ["E", "I"]), "give one name at a time"),
     (lambda: plot.correlogram(RESULT, "E", max_lag="5"), "max_lag must"),
+    (lambda: plot.comparison(RESULT), "found must be a Comparison; got"),
     (lambda: plot.parse_tree("abc"), r"must be what jn\.assemblies\.parser\.parse"),
     (lambda: plot.fibres(3), r"must be a jn\.assemblies\.Brain; got 3"),
     (lambda: plot.lattice(np.ones(9), 9), r"shape must be .* such as \(20, 20\)"),
