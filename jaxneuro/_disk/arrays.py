@@ -5,7 +5,10 @@ An npz may be compressed, a million to one. What its arrays unpack to stands in 
 zipfile unpacks no more than that. An npy is as large as its array.
 """
 
+import lzma
 import os
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Mapping
@@ -19,9 +22,12 @@ from .._text import megabytes
 from ..spec import InvalidValueError
 
 MOST_MB = 1000.0  # of a file that is smaller; `Result.save` does not compress
+# What NumPy and zipfile raise for files that are none.
 _BROKEN = (
-    *(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error),
+    *(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(MemoryError, RuntimeError),  # a shape beyond the file; an unknown compression, a password
+    *(TypeError, OverflowError, tokenize.TokenError),  # a header of an npy: its shape, its text
+    struct.error,  # fields of a zip that are cut off
 )
 
 
@@ -63,6 +69,9 @@ def read_npz(
             must = f"one that unpacks to at most {megabytes(max_mb * 1e6)}, or to its own size"
             hint = ". Raise max_mb only if you know who wrote it"
             raise InvalidValueError(owner, _named(path), must, megabytes(unpacked), hint)
+        file.seek(0)
+        if file.read(2) != b"PK":  # which np.load would take for another file
+            raise ValueError("it does not begin as an archive")
         file.seek(0)
         with np.load(file, allow_pickle=False) as opened:
             wanted = opened.files if names is None else [x for x in opened.files if x in names]

@@ -20,6 +20,7 @@ from .._numerics.grid import to_hz
 from .._numerics.windows import in_window, run_window
 from .._text import counted, shown
 from ..spec import InvalidValueError
+from .checked import check_events, check_fields, sums_of_file
 from .recorded import FIELDS, RecordedSpikes, recorded
 from .spikes import spike_times, split_events, steps_near, time_of
 from .statistics import SpikeSums
@@ -335,14 +336,16 @@ class Result:
         if missing or found.keys() - _SINCE.keys() - {"every"}:
             named = f"the file {os.fspath(path)!r}"
             raise InvalidValueError("load", named, "whole", "one with other fields: it is damaged")
-        if "every" in found:  # an older file: steps from one sample to the next, spikes by group
+        older = "every" in found
+        check_fields("load", whole, found)
+        if older:  # an older file: steps from one sample to the next, spikes by group
             found["interval"] = found.pop("every") * found["dt"]
             if found["spikes"] is not None:
                 found["spikes"] = split_events(found["layout"], found["spikes"])
+        check_events("load", whole, found)
         state = found.pop("state", None)
         found["state"] = SavedState(**state) if state else None
-        sums = found.pop("statistics", {})
-        found["statistics"] = {name: SpikeSums(*x) for name, x in sums.items()}
+        found["statistics"] = sums_of_file(found.pop("statistics", {}))
         return cls(network=None, **found)
 
     def to_pandas(self) -> Any:
