@@ -10,9 +10,11 @@ kept. Each input follows from the seed and its number.
 import argparse
 import collections
 import contextlib
+import dataclasses
 import gzip
 import json
 import logging
+import math
 import mmap
 import os
 import random
@@ -118,8 +120,13 @@ class Readers:
 
     def _result(self) -> Any:
         import jaxneuro as jn
+        from jaxneuro._network.state import SavedState
 
-        small_run().save(self.folder / "run.npz")
+        result = small_run()
+        # Few of its arrays are as good as all.
+        some = {".step": result.state.step, ".seed": result.state.seed}
+        state = SavedState(some, result.state.fingerprint, 60)
+        dataclasses.replace(result, state=state).save(self.folder / "run.npz")
         read = lambda name: used(lambda: jn.Result.load(self.folder / name))  # noqa: E731
         return self._npz(["run.npz"]), read
 
@@ -298,8 +305,6 @@ def networks() -> list[Any]:
 
 def small_run(**more: Any) -> Any:
     """A run of three neurons with all kinds of records."""
-    import dataclasses
-
     import jaxneuro as jn
 
     net = networks()[0]
@@ -376,7 +381,10 @@ def work(given: argparse.Namespace) -> None:
         at = mmap.mmap(file.fileno(), 8)
     for name in readers.good:  # what is imported and compiled for the first
         read(name)
+    end = time.monotonic() + given.seconds
     for number in range(given.first, given.inputs):
+        if time.monotonic() > end:
+            break
         at[:] = number.to_bytes(8, "little")
         r = random.Random(f"{given.reader} {given.seed} {number}")
         try:
@@ -440,7 +448,9 @@ def watched(given: argparse.Namespace) -> bool:
         (Path(given.work) / "files").mkdir()
         (Path(given.work) / "at").write_bytes(first.to_bytes(8, "little"))
         (Path(given.work) / "counts").write_text("{}")
-        options = [f"--{k}={getattr(given, k)}" for k in ("reader", "inputs", "seed", "out", "work")]
+        left = max(given.seconds - (time.monotonic() - begin), 0.0)
+        options = [f"--seconds={left}"]
+        options += [f"--{k}={getattr(given, k)}" for k in ("reader", "inputs", "seed", "out", "work")]
         command = [sys.executable, "-X", "faulthandler", __file__, *options, f"--first={first}"]
         code = subprocess.call(command)
         total.update(json.loads((Path(given.work) / "counts").read_text()))
@@ -456,7 +466,7 @@ def watched(given: argparse.Namespace) -> bool:
             break
     shutil.rmtree(given.work)
     seconds = time.monotonic() - begin
-    print(f"{given.reader}: {given.inputs} inputs, seed {given.seed}, {seconds:.0f} s")
+    print(f"{given.reader}: {total.total()} inputs, seed {given.seed}, {seconds:.0f} s")
     for outcome, count in total.most_common():
         print(f"{count:9} {outcome}")
     return total.keys() <= {"read", "refused"}
@@ -468,6 +478,7 @@ def main() -> None:
     parser.add_argument("--reader", choices=NAMES, required=True)
     parser.add_argument("--inputs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="after which it ends")
     parser.add_argument("--out", default="fuzzed", help="where the files of failures go")
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--work", help=argparse.SUPPRESS)

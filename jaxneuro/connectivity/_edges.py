@@ -199,6 +199,8 @@ def _of_one_kind(values: list[Any], sort: bool = False) -> Shaped[np.ndarray, " 
     if len(kinds) > 1:
         must = "all numbers or all names"
         raise spec.InvalidValueError(OWNER, "neurons", must, " and ".join(kinds))
+    if values and isinstance(values[0], list | dict | np.ndarray):
+        raise spec.InvalidValueError(OWNER, "neurons", "numbers or names", brief(values[0]))
     return np.array(sorted(values) if sort else values)
 
 
