@@ -176,7 +176,9 @@ def npy_changed(r: random.Random, x: np.ndarray) -> bytes:
     shapes += ["(" + "1," * 40 + ")", "(1,)*3", "[1]", "('a',)", "(None,)", "(3L,)", "(0x3,)"]
     order = r.choice(("False", "True", "False", "0", "None"))
     text = f"{{'descr': {r.choice(dtypes)}, 'fortran_order': {order}, 'shape': {r.choice(shapes)}"
-    text += r.choice(("", "", "", ", 'x': 1", ", 'shape': ()", "'")) + r.choice((", }", "}", "", ")"))
+    text += r.choice(("", "", "", ", 'x': 1", ", 'shape': ()", "'")) + r.choice(
+        (", }", "}", "", ")")
+    )
     if kind == "text":
         text = bytes_changed(r, text.encode()).decode("latin-1")
         text = r.choice((text, text, "[" * 500, "(" * 5000, "-" * 3000 + "1", " " * 70000, "{'a':"))
@@ -229,7 +231,9 @@ def npz_changed(r: random.Random, arrays: dict[str, np.ndarray], data: bytes) ->
         tree = tree_changed(r, json.loads(arrays["header"].tobytes()), names)
         text = json.dumps(tree).encode("utf-8", "surrogatepass")
         if r.random() < 0.05:
-            text = r.choice((b"[" * 99999, b'{"a":' * 9999, bytes_changed(r, text), b"1" * 9999, b""))
+            text = r.choice(
+                (b"[" * 99999, b'{"a":' * 9999, bytes_changed(r, text), b"1" * 9999, b"")
+            )
         arrays = {**arrays, "header": np.frombuffer(text, np.uint8)}
     for name, x in arrays.items():
         parts[f"{name}.npy"] = npy_once(name, x)
@@ -269,7 +273,9 @@ def zipped(r: random.Random, parts: dict[str, bytes], odd_archive: bool) -> byte
         data = bytearray(data)
         at = data.find(b"PK\x01\x02", r.randrange(len(data)))
         at = data.find(b"PK\x01\x02") if at < 0 else at
-        field, size = r.choice(((8, 2), (10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (42, 4)))
+        field, size = r.choice(
+            ((8, 2), (10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (42, 4))
+        )
         value = r.choice((0, 1, 2**16 - 1, 2**31, 2**32 - 1, 9, 14, 99)) % 256**size
         data[at + field : at + field + size] = value.to_bytes(size, "little")
     return bytes(data)
@@ -288,16 +294,14 @@ def hdf5_changed(r: random.Random, path: str) -> None:
         file.visititems(lambda k, x: (groups if isinstance(x, h5py.Group) else sets).append(k))
         for _ in range(r.choice((1, 1, 2))):
             name = r.choice(sets if r.random() < 0.8 else groups)
-            if name not in file:
-                continue
-            if "header" in file and r.random() < 0.25:
-                tree = tree_changed(r, json.loads(file["header"][:].tobytes()), sets)
-                text = json.dumps(tree).encode("utf-8", "surrogatepass")
-                del file["header"]
-                file["header"] = np.frombuffer(text, np.uint8)
-                continue
             try:
-                _changed_at(r, file, name, groups + sets)
+                if "header" in file and r.random() < 0.25:
+                    tree = tree_changed(r, json.loads(file["header"][:].tobytes()), sets)
+                    text = json.dumps(tree).encode("utf-8", "surrogatepass")
+                    del file["header"]
+                    file["header"] = np.frombuffer(text, np.uint8)
+                elif name in file:
+                    _changed_at(r, file, name, groups + sets)
             except (TypeError, ValueError, OSError, RuntimeError, KeyError):
                 continue  # what h5py does not write
 
@@ -334,15 +338,21 @@ def _changed_at(r: random.Random, file: Any, name: str, names: list[str]) -> Non
     elif kind == "huge":
         dtype = r.choice(("f8", "i4", "u1", "S100")) if old is None else old.dtype
         rest = np.shape(old)[1:]
-        shape = r.choice(((10**8,), (10**10,), (2**40, *rest), (2**31, *rest), (2**62,), (0, 2**40)))
+        shape = r.choice(
+            ((10**8,), (10**10,), (2**40, *rest), (2**31, *rest), (2**62,), (0, 2**40))
+        )
         chunks = tuple(min(n, 10) or 1 for n in shape)
         more = r.choice(({}, {"compression": "gzip"}, {"fillvalue": 1}, {"shuffle": True}))
-        file.create_dataset(name, shape, dtype, chunks=chunks, maxshape=(None,) * len(shape), **more)
+        file.create_dataset(
+            name, shape, dtype, chunks=chunks, maxshape=(None,) * len(shape), **more
+        )
     elif kind == "group":
         file.create_group(name)
     elif kind == "link":
         soft = h5py.SoftLink(r.choice(("/" + name, "/", "/nowhere", *("/" + k for k in names))))
-        outside = r.choice(("/etc/passwd", "/dev/zero", "/dev/tty", ".", "part-000000.h5", "nowhere"))
+        outside = r.choice(
+            ("/etc/passwd", "/dev/zero", "/dev/tty", ".", "part-000000.h5", "nowhere")
+        )
         file[name] = r.choice((soft, h5py.ExternalLink(outside, "/" + name)))
     elif kind == "odd":
         _odd_set(r, file, name, old)

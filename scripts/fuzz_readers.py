@@ -86,7 +86,9 @@ class Readers:
         trees = [plain(x) for x in networks()]
         words = ["type", "LIF", "Normal", "Grid", "Explicit", "low", "high", "population", "E"]
         pieces = [json.dumps(x).encode() for x in (*words, *damage.NUMBERS[:14])]
-        pieces += b'[[ ]] """ \'\'\' {" } [ ] # = , : \\ 1e400 NaN inf \x00 \xff [populations]'.split()
+        pieces += (
+            b'[[ ]] """ \'\'\' {" } [ ] # = , : \\ 1e400 NaN inf \x00 \xff [populations]'.split()
+        )
 
         self._put(f"net.{kind}", texts[1])
 
@@ -137,7 +139,13 @@ class Readers:
         import jaxneuro as jn
 
         net = jn.build(networks()[0], 1, 0.1)
-        more = {"a": 1.5, "b": np.zeros((2, 3)), "key": jax.random.key(3), "n": 3, "host": np.bool_(1)}
+        more = {
+            "a": 1.5,
+            "b": np.zeros((2, 3)),
+            "key": jax.random.key(3),
+            "n": 3,
+            "host": np.bool_(1),
+        }
         state = net.init(0)
         jn.checkpoint.save(self.folder / "state.npz", state, more=more)
         read = lambda name: jn.checkpoint.load(self.folder / name, state, more=more)  # noqa: E731
@@ -195,8 +203,24 @@ class Readers:
     def _csv(self) -> Any:
         texts = ["pre,post,weight\n0,1,0.5\n2,1,3\n1,0,-1\n", "pre\tpost\nA\tB\nB\tC\nC\tA\n"]
         texts += ['"pre_root_id" , post_root_id,syn_count\n720575940,1,2\n3,4,5\n', "pre,post\n"]
-        cells = [str(x) for x in damage.NUMBERS] + damage.WORDS + ["NaN", "nan", "<NA>", "NULL", "TRUE"]
-        cells += ['"', '""', '"a', "'", "\r", "\x00", "1_0", "0x3", "1e5", " 3", "2020-01-01", "1j", "é"]
+        cells = (
+            [str(x) for x in damage.NUMBERS] + damage.WORDS + ["NaN", "nan", "<NA>", "NULL", "TRUE"]
+        )
+        cells += [
+            '"',
+            '""',
+            '"a',
+            "'",
+            "\r",
+            "\x00",
+            "1_0",
+            "0x3",
+            "1e5",
+            " 3",
+            "2020-01-01",
+            "1j",
+            "é",
+        ]
         pieces = [x.encode("utf-8", "surrogatepass") for x in cells] + [b",", b"\n", b"\t", b"\xff"]
 
         self._put("edges.csv", texts[0].encode())
@@ -244,8 +268,15 @@ class Readers:
         sets += [table({k: np.zeros(0) for k in good}), table(good, compression="gzip")]
         odd = [[None] * 3, [1, None, 2], [[1], [2], []], [{"a": 1}] * 3, [b"\xff", b"", b"a"]]
         odd += [[2**62, 0, 1], [-1, 0, 1], [1.5, 0.0, float("nan")], ["", "x", None], [True] * 3]
-        odd += [np.array([1, 2, 3], "M8[s]"), np.array([1, 2, 3], "m8[ms]"), np.zeros(3, np.float16)]
-        odd += [pa.array(["a", "b", "a"]).dictionary_encode(), np.array([2**64 - 1, 0, 1], np.uint64)]
+        odd += [
+            np.array([1, 2, 3], "M8[s]"),
+            np.array([1, 2, 3], "m8[ms]"),
+            np.zeros(3, np.float16),
+        ]
+        odd += [
+            pa.array(["a", "b", "a"]).dictionary_encode(),
+            np.array([2**64 - 1, 0, 1], np.uint64),
+        ]
         odd += [pa.nulls(3), pa.array([1, 2, 3], pa.decimal128(5, 2)), [2**31 - 1, 0, 2**31 - 2]]
 
         def make(r: random.Random) -> str:
@@ -287,7 +318,10 @@ def networks() -> list[Any]:
     own = {"weight": 0.5, "delay": 1.5, "synapse": delta}
     one = jn.Projection("E", "E", jn.connectivity.FixedIndegree(2), **own)
     first = jn.Description(cells, [one])
-    e, i = jn.Population("E", 3, lif, positions=grid), jn.Population("I", 3, jn.neurons.Izhikevich())
+    e, i = (
+        jn.Population("E", 3, lif, positions=grid),
+        jn.Population("I", 3, jn.neurons.Izhikevich()),
+    )
     part = jn.Part("E", slice(0, 2))
     many = [
         jn.Projection(
@@ -359,7 +393,13 @@ def work(given: argparse.Namespace) -> None:
     readers = Readers(folder)
     make, read = readers.made(given.reader)
     ran: list[str] = []
-    events = ("pickle.find_class", "os.system", "subprocess.Popen", "socket.connect", "ctypes.dlopen")
+    events = (
+        "pickle.find_class",
+        "os.system",
+        "subprocess.Popen",
+        "socket.connect",
+        "ctypes.dlopen",
+    )
     watching = [False]
 
     def watch(event: str, args: Any) -> None:
@@ -450,7 +490,9 @@ def watched(given: argparse.Namespace) -> bool:
         (Path(given.work) / "counts").write_text("{}")
         left = max(given.seconds - (time.monotonic() - begin), 0.0)
         options = [f"--seconds={left}"]
-        options += [f"--{k}={getattr(given, k)}" for k in ("reader", "inputs", "seed", "out", "work")]
+        options += [
+            f"--{k}={getattr(given, k)}" for k in ("reader", "inputs", "seed", "out", "work")
+        ]
         command = [sys.executable, "-X", "faulthandler", __file__, *options, f"--first={first}"]
         code = subprocess.call(command)
         total.update(json.loads((Path(given.work) / "counts").read_text()))

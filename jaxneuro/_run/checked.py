@@ -206,7 +206,9 @@ def check_spikes(what: str, x: Any, below: int, ascending: bool = False) -> Any:
     """Numbers of steps or neurons; raises `InvalidValueError` for those that there are not."""
     if x.size and not (x.min() >= 0 and x.max() < below and not (ascending and _falls(x))):
         order = ", ascending" * ascending
-        raise InvalidValueError("", what, f"from 0 to {below - 1}{order}", f"{x.min()} to {x.max()}")
+        raise InvalidValueError(
+            "", what, f"from 0 to {below - 1}{order}", f"{x.min()} to {x.max()}"
+        )
     return x
 
 

@@ -96,7 +96,9 @@ class _Intervals:
             raise
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             named = f"the file {str(path)!r}"
-            raise InvalidValueError("simulate", named, "whole", f"a damaged one: {error!r}") from error
+            raise InvalidValueError(
+                "simulate", named, "whole", f"a damaged one: {error!r}"
+            ) from error
 
     def _decoded(
         self, path: Path, node: Any, rows: Any, shapes: Any, change: Any = lambda part, x: x

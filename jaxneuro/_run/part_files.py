@@ -23,13 +23,13 @@ from .._disk.values import HEADER, FileKind, header_of, plain_name, write_values
 from .._disk.whole import check_file, write_whole
 from .._text import megabytes
 from ..spec import InvalidValueError
+from .tables import UNITS
 
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], np.dtype]]
 
 RUN = FileKind("jaxneuro run", 1, "simulate(save=)")
 _MAGIC, _VERSION = 0x0A7A, (0, 1)  # of SONATA
 _SORTING = {"none": 0, "by_id": 1, "by_time": 2}
-_UNITS = {"v": "mV", "v_th": "mV", "theta": "mV", "w": "pA", "g": "nS", "current": "pA"}
 _WHOLE = "a whole file that simulate(save=) wrote"
 # What h5py raises for files that are none, and what follows from numbers that are none.
 _BROKEN = (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError)
@@ -179,7 +179,7 @@ def _report(file: Any, variable: str, traces: Mapping[str, Any], run: Mapping[st
     for name, x in traces.items():
         group, n = file.create_group(f"report/{name}"), x.shape[1]
         data = _put(group, "data", x)
-        data.attrs["units"] = _UNITS.get(variable, "")
+        data.attrs["units"] = UNITS.get(variable, "")
         ids = np.asarray(chosen.get(name, np.arange(n)))
         _put(group, "mapping/node_ids", ids.astype(np.uint64))
         group["mapping/node_ids"].attrs["sorted"] = np.uint8(bool((np.diff(ids) > 0).all()))
