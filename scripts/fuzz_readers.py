@@ -2,9 +2,9 @@
 
     python scripts/fuzz_readers.py --reader result --inputs 200000 --seed 1
 
-An input ends as a value, or in a `ValueError` or an `OSError`, within 5 s of processor time and 4 GB
-of memory, and nothing that it holds runs. Anything else is printed, and the first file of each kind
-kept. Each input follows from the seed and its number.
+An input ends as a value, or in a `ValueError` or an `OSError`, within 5 s of processor time and 4
+GB of memory, and nothing that it holds runs. Anything else is printed, and the first file of each
+kind kept. Each input follows from the seed and its number.
 """
 
 import argparse
@@ -155,8 +155,9 @@ class Readers:
         from jaxneuro._run import saved
         from jaxneuro._run.part_files import NpzParts
 
-        saved.parts_here = NpzParts
+        usual, saved.parts_here = saved.parts_here, NpzParts
         small_run(save=self.folder, every=2.0)
+        saved.parts_here = usual
         last = max(x.name for x in self.folder.glob("state-*"))
         parts = [x.name for x in self.folder.glob("part-*")]
         return self._npz(["run.npz", last, *sorted(parts)]), self._read_run
@@ -411,6 +412,15 @@ def work(given: argparse.Namespace) -> None:
     def late(number: int, frame: Any) -> None:
         raise TooLate
 
+    def in_time(name: str) -> None:
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.alarm(HUNG)
+        try:
+            read(name)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.alarm(0)
+
     signal.signal(signal.SIGPROF, late)
     signal.signal(signal.SIGALRM, late)
     used_now = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -432,7 +442,7 @@ def work(given: argparse.Namespace) -> None:
         except RecursionError:  # a tree that is too deep to be written
             readers.restore()
             continue
-        outcome, text = outcome_of(read, name, watching)
+        outcome, text = outcome_of(in_time, name, watching)
         if ran or trap.exists():
             outcome, text = f"ran code: {ran[:1]}", str(ran)
             ran.clear()
@@ -454,8 +464,6 @@ def outcome_of(read: Callable, name: str, watching: list[bool]) -> tuple[str, st
     """What came of an input, and a text where that must not be."""
     watching[0] = True
     try:
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        signal.alarm(HUNG)
         read(name)
         return "read", ""
     except FINE as error:
@@ -466,8 +474,6 @@ def outcome_of(read: Callable, name: str, watching: list[bool]) -> tuple[str, st
         where = f"{Path(mine[-1].filename).name}:{mine[-1].lineno}" if mine else "?"
         return f"{type(error).__name__} at {where}", traceback.format_exc()
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.alarm(0)
         watching[0] = False
 
 

@@ -26,7 +26,8 @@ MOST_MB = 1000.0  # of a file that is smaller; `Result.save` does not compress
 _BROKEN = (
     *(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(MemoryError, RuntimeError),  # a shape beyond the file; an unknown compression, a password
-    *(TypeError, OverflowError, tokenize.TokenError),  # a header of an npy: its shape, its text
+    # A header of an npy: its shape, its dtype, its text.
+    *(TypeError, OverflowError, SyntaxError, tokenize.TokenError),
     struct.error,  # fields of a zip that are cut off
 )
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from .. import spec
 from ..spec import InvalidValueError
@@ -27,7 +26,7 @@ class _Array(spec.Kind):
 
     def convert(self, value: Any) -> Any:
         shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
-        known = shape is not None and (dtype == bool or jnp.issubdtype(dtype, self.of))
+        known = shape is not None and (dtype == np.dtype(bool) or jnp.issubdtype(dtype, self.of))
         if not known or len(shape) != self.ndim or self.rows not in (None, shape[0]):
             rows = "" if self.rows is None else f", the first of {self.rows}"
             what = "whole numbers" if self.of is jnp.integer else "numbers"

@@ -209,7 +209,7 @@ def open_run(owner: str, path: Any) -> Result:
 
 
 def _check_samples(owner: str, folder: RunFolder, about: Any, saved: Any) -> None:
-    """Raises `InvalidValueError` unless samples are as many as the steps say, and files can hold."""
+    """Raises `InvalidValueError` unless samples are as many as steps say and files hold."""
     every, ends, first = json.loads(about["info"])[3], saved["ends"], about["first_step"]
     done, samples = int(ends["steps"][-1]), int(ends["samples"][-1])
     expected = (first + done) // every - first // every if every else 0

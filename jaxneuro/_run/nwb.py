@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import spec
 from .._text import counted
 from .._version import __version__
 from ..spec import InvalidValueError
