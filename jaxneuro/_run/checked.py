@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from .. import spec
 from ..spec import InvalidValueError

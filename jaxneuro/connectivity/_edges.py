@@ -105,7 +105,7 @@ def _weights(name: Any, x: Shaped[np.ndarray, " synapses"]) -> Num[np.ndarray, "
     if x.dtype.kind not in "iuf":
         try:
             x = x.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             row, got = next((k, v) for k, v in enumerate(x.tolist()) if not _is_number(v))
             raise _bad_row(_column(name, "weights"), "numbers", repr(got), row) from None
     if x.dtype not in (np.int32, np.int64, np.float32):
@@ -120,7 +120,7 @@ def _weights(name: Any, x: Shaped[np.ndarray, " synapses"]) -> Num[np.ndarray, "
 def _is_number(value: Any) -> bool:
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -310,7 +310,11 @@ class _Ids:
         return found
 
     def _names(self, block: Shaped[np.ndarray, " rows"]) -> Int64[np.ndarray, " rows"]:
-        return np.fromiter((self.at.get(v, -1) for v in block.tolist()), np.int64, block.size)
+        values = block.tolist()
+        try:
+            return np.fromiter((self.at.get(v, -1) for v in values), np.int64, block.size)
+        except TypeError:
+            raise spec.InvalidValueError(OWNER, "neurons", "names", brief(values[0])) from None
 
     def _refuse(self, owner: str, field: str, x: Shaped[np.ndarray, " rows"], row: int) -> None:
         value = x[row].item() if isinstance(x[row], np.generic) else x[row]
