@@ -5,7 +5,10 @@ An npz may be compressed, a million to one. What its arrays unpack to stands in 
 zipfile unpacks no more than that. An npy is as large as its array.
 """
 
+import lzma
 import os
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Mapping
@@ -19,9 +22,13 @@ from .._text import megabytes
 from ..spec import InvalidValueError
 
 MOST_MB = 1000.0  # of a file that is smaller; `Result.save` does not compress
+# What NumPy and zipfile raise for files that are none.
 _BROKEN = (
-    *(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error),
+    *(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(MemoryError, RuntimeError),  # a shape beyond the file; an unknown compression, a password
+    # A header of an npy: its shape, its dtype, its text.
+    *(TypeError, OverflowError, SyntaxError, tokenize.TokenError),
+    struct.error,  # fields of a zip that are cut off
 )
 
 
@@ -58,15 +65,17 @@ def read_npz(
 
     def read(file: BinaryIO) -> dict[str, Any]:
         with zipfile.ZipFile(file) as archive:
+            entries = {x.filename.removesuffix(".npy"): x for x in archive.infolist()}
             unpacked = sum(x.file_size for x in archive.infolist())
-        if unpacked > max(os.fstat(file.fileno()).st_size, max_mb * 1e6):
-            must = f"one that unpacks to at most {megabytes(max_mb * 1e6)}, or to its own size"
-            hint = ". Raise max_mb only if you know who wrote it"
-            raise InvalidValueError(owner, _named(path), must, megabytes(unpacked), hint)
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as opened:
-            wanted = opened.files if names is None else [x for x in opened.files if x in names]
-            return {name: np.asarray(opened[name]) for name in wanted}
+            if unpacked > max(os.fstat(file.fileno()).st_size, max_mb * 1e6):
+                must = f"one that unpacks to at most {megabytes(max_mb * 1e6)}, or to its own size"
+                hint = ". Raise max_mb only if you know who wrote it"
+                raise InvalidValueError(owner, _named(path), must, megabytes(unpacked), hint)
+            out = {}
+            for name in entries if names is None else entries.keys() & names:
+                with archive.open(entries[name]) as member:
+                    out[name] = np.lib.format.read_array(member, allow_pickle=False)
+            return out
 
     return _read(owner, path, what, read)
 

@@ -125,6 +125,16 @@ def plain_name(name: str) -> str:
     return name.replace(".", "%2E") if name in (".", "..") else name
 
 
+def _dtype_of_size(name: Any, like: np.dtype) -> np.dtype:
+    """The dtype of a name, for bytes of numbers of equal size."""
+    if not (isinstance(name, str) and name.replace("_", "").isalnum()):
+        raise ValueError(f"a dtype {name!r}")
+    dtype = np.dtype(name)
+    if dtype.hasobject or dtype.itemsize != like.itemsize:
+        raise ValueError(f"the dtype {name!r} for numbers of {like.itemsize} bytes")
+    return dtype
+
+
 def _decode(node: Any, array: Callable[[str], Any]) -> Any:
     (kind,) = node.keys() - {"dtype"}
     inside = node[kind]
@@ -132,7 +142,7 @@ def _decode(node: Any, array: Callable[[str], Any]) -> Any:
         return inside
     if kind == "array":  # in files of older versions they have numbers
         x = array(f"array {inside}" if type(inside) is int else inside)
-        return x.view(np.dtype(node["dtype"])) if "dtype" in node else x
+        return x.view(_dtype_of_size(node["dtype"], x.dtype)) if "dtype" in node else x
     if kind == "dict":
         return {k: _decode(x, array) for k, x in inside}
     if kind in ("tuple", "list"):

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Shaped
 
+from .._disk.arrays import MOST_MB
 from .._disk.folder import RunFolder
 from .._disk.parts import EventsOnDisk, OnDisk
 from .._disk.values import HEADER, decoded, header_of, nodes_of
 from .._network.state import SavedState
 from ..spec import InvalidValueError
+from .checked import check_fields, check_layout, check_run, check_spikes, sums_of_file
 from .info import SAMPLED, RunInfo
 from .part_files import RUN, parts_named
 from .result import Result
-from .statistics import SpikeSums
 
 # Of each field that grows, what its arrays have a row for.
 _ROWS = {"spikes": "spikes", "counts": "steps", **dict.fromkeys(SAMPLED, "samples")}
@@ -63,8 +64,11 @@ class Ends(NamedTuple):
 class _Intervals:
     """The intervals of a run, whose arrays are read by their names; `now` is one in memory."""
 
-    def __init__(self, folder: RunFolder, parts: Any, ends: Ends, now: Mapping[str, Any] | None):
-        self._folder, self._parts, self._ends, self._now = folder, parts, ends, {}
+    def __init__(
+        self, folder: RunFolder, about: Any, sizes: Any, ends: Ends, now: Mapping[str, Any] | None
+    ):
+        self._parts, self._sizes = parts_named(about["parts"]), sizes
+        self._folder, self._ends, self._now = folder, ends, {}
         self._files = len(ends.steps) - (now is not None)
         if now is not None:
             self._now[HEADER] = header_of(RUN, grown(now), self._now)
@@ -88,20 +92,36 @@ class _Intervals:
                 if field != "spikes"
             }
             return {"spikes": self._spikes(path, nodes["spikes"], shapes), **found}
-        except KeyError as error:
+        except InvalidValueError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             named = f"the file {str(path)!r}"
-            raise InvalidValueError("simulate", named, "whole", f"one without {error}") from error
+            raise InvalidValueError(
+                "simulate", named, "whole", f"a damaged one: {error!r}"
+            ) from error
 
-    def _decoded(self, path: Path, node: Any, rows: Any, shapes: Any, shift: bool = False) -> Any:
-        return decoded("simulate", path, node, self._arrays(rows, shapes, shift))
+    def _decoded(
+        self, path: Path, node: Any, rows: Any, shapes: Any, change: Any = lambda part, x: x
+    ) -> Any:
+        return decoded("simulate", path, node, self._arrays(rows, shapes, change))
 
-    def _arrays(self, rows: tuple[int, ...], shapes: Any, shift: bool = False) -> Any:
+    def _arrays(self, rows: tuple[int, ...], shapes: Any, change: Any) -> Any:
         """What gives an array of all intervals by its name; `rows` is how many end with each."""
         ends = np.array(rows, np.int64)
 
         def array(name: str) -> OnDisk:
             (_, *row), dtype = shapes[name]
-            return OnDisk(ends, tuple(row), dtype, lambda part: self._read(part, name, shift))
+
+            def read(part: int) -> Shaped[np.ndarray, "rows ..."]:
+                x = self._read(part, name)
+                shape = (int(ends[part] - (ends[part - 1] if part else 0)), *row)
+                if (x.shape, x.dtype) != (shape, dtype):
+                    must = f"{dtype} of shape {shape}"
+                    got = f"{x.dtype} of shape {x.shape}"
+                    raise InvalidValueError("simulate", self._named(part, name), must, got)
+                return change(part, x)
+
+            return OnDisk(ends, tuple(row), dtype, read)
 
         return array
 
@@ -109,17 +129,35 @@ class _Intervals:
         if "plain" in node:
             return None
         found, ends = {}, np.array(self._ends.steps, np.int64)
+        begins = (0, *self._ends.steps)
         for name, rows in self._ends.spikes.items():
+
+            def steps(part: int, x: Any, of: str = name) -> Any:
+                """Steps from the begin of the run on; in a file they are from that of its own."""
+                last = begins[part + 1] - begins[part]
+                check_spikes(self._named(part, f"steps of {of}"), x, last, ascending=True)
+                return x + x.dtype.type(begins[part])
+
+            def neurons(part: int, x: Any, of: str = name) -> Any:
+                return check_spikes(self._named(part, f"neurons of {of}"), x, self._sizes[of])
+
             inside = dict(node["dict"])[name]["tuple"]
-            steps = self._decoded(path, inside[0], rows, shapes, shift=True)
-            found[name] = EventsOnDisk(steps, self._decoded(path, inside[1], rows, shapes), ends)
+            events = [
+                self._decoded(path, inside[k], rows, shapes, change)
+                for k, change in enumerate((steps, neurons))
+            ]
+            if any(x.ndim != 1 or x.dtype.kind not in "iu" for x in events):
+                raise ValueError(f"spikes of {name!r}")
+            found[name] = EventsOnDisk(*events, ends)
         return found
 
-    def _read(self, part: int, name: str, shift: bool) -> Shaped[np.ndarray, "rows ..."]:
-        """An array of an interval; if `shift`, its steps count from the begin of the run."""
+    def _named(self, part: int, name: str) -> str:
+        return f"{name} in the file {str(self._folder.part(part))!r}"
+
+    def _read(self, part: int, name: str) -> Shaped[np.ndarray, "rows ..."]:
+        """An array of an interval."""
         here = part >= self._files
-        x = self._now[name] if here else self._parts.read(self._folder.part(part), name)
-        return x + x.dtype.type(self._ends.steps[part - 1]) if shift and part else x
+        return self._now[name] if here else self._parts.read(self._folder.part(part), name)
 
 
 def grown(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,14 +175,15 @@ def result_fields(
     done, first, every = ends.steps[-1], about["first_step"], info.every
     samples = np.arange(first // every, (first + done) // every) if every else np.zeros(0)
     layout = tuple(map(tuple, info.layout))
+    sizes = check_layout("simulate", layout)
     return {
         **info._replace(n_steps=done, layout=layout).fields(),
-        **_Intervals(folder, parts_named(about["parts"]), ends, now).fields(),
+        **_Intervals(folder, about, sizes, ends, now).fields(),
         "state": SavedState(**saved["state"]) if "state" in saved else None,
         "first_step": first,
         "sample_times": every * (samples.astype(np.int64) + 1) * info.dt,
         "weight_edges": about["weight_edges"],
-        "statistics": {name: SpikeSums(*x) for name, x in saved["sums"].items()},
+        "statistics": sums_of_file(saved["sums"]),
         "key": about["key"],
         **{name: saved[name] for name in ("compile_s", "run_s", "until_held")},
     }
@@ -161,4 +200,21 @@ def open_run(owner: str, path: Any) -> Result:
     if last is None:
         must = "of a run with a finished interval"
         raise InvalidValueError(owner, "path", must, f"{str(folder.path)!r}, which has none")
-    return Result(network=None, **result_fields(folder, about, last[1]))
+    where = folder.path / "run.npz"
+    check_run(owner, where, about, last[1])
+    _check_samples(owner, folder, about, last[1])
+    found = result_fields(folder, about, last[1])
+    check_fields(owner, where, {**found, "state": None})
+    return Result(network=None, **found)
+
+
+def _check_samples(owner: str, folder: RunFolder, about: Any, saved: Any) -> None:
+    """Raises `InvalidValueError` unless samples are as many as steps say and files hold."""
+    every, ends, first = json.loads(about["info"])[3], saved["ends"], about["first_step"]
+    done, samples = int(ends["steps"][-1]), int(ends["samples"][-1])
+    expected = (first + done) // every - first // every if every else 0
+    held = sum(file.stat().st_size for file in folder.path.glob("part-*"))
+    if samples != expected or 8 * samples > max(1e6 * MOST_MB, 8 * held):
+        named = f"the last state in {str(folder.path)!r}"
+        must = f"one with {expected} samples, and files that hold them"
+        raise InvalidValueError(owner, named, must, str(samples))

@@ -10,6 +10,7 @@ Reference:
 """
 
 import importlib.util
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,18 +18,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from jaxtyping import Shaped
 
-from .._disk.arrays import npz_shapes, read_npz
+from .._disk.arrays import MOST_MB, npz_shapes, read_npz
 from .._disk.values import HEADER, FileKind, header_of, plain_name, write_values
 from .._disk.whole import check_file, write_whole
+from .._text import megabytes
 from ..spec import InvalidValueError
+from .tables import UNITS
 
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], np.dtype]]
 
 RUN = FileKind("jaxneuro run", 1, "simulate(save=)")
 _MAGIC, _VERSION = 0x0A7A, (0, 1)  # of SONATA
 _SORTING = {"none": 0, "by_id": 1, "by_time": 2}
-_UNITS = {"v": "mV", "v_th": "mV", "theta": "mV", "w": "pA", "g": "nS", "current": "pA"}
 _WHOLE = "a whole file that simulate(save=) wrote"
+# What h5py raises for files that are none, and what follows from numbers that are none.
+_BROKEN = (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError)
 _CHUNK = 1 << 16  # numbers that are read together, and have one sum
 
 
@@ -92,23 +96,25 @@ class SonataParts:
         shapes: Shapes = {}
 
         def found(name: str, x: Any) -> None:
-            if name.startswith("arrays/") and hasattr(x, "dtype"):
+            if name.startswith("arrays/") and hasattr(x, "nbytes"):
+                x = _data(x.file, name)
                 shapes[name.removeprefix("arrays/")] = x.shape, x.dtype
             elif name.startswith("spikes/") and name.endswith("/node_ids"):
+                x = _data(x.file, name)
                 for k in range(2):
                     shapes[f"{name.removesuffix('/node_ids')}/{k}"] = x.shape, np.dtype(np.int32)
 
         def all_of(file: Any) -> Any:
             file.visititems(found)
-            return file[HEADER][:] if HEADER in file else None
+            return _data(file, HEADER)[()] if HEADER in file else None
 
         header = _read(_path(stem, "h5"), all_of)
         for path in stem.parent.glob(f"{stem.name}.*.h5"):
             variable = path.name.removeprefix(f"{stem.name}.").removesuffix(".h5")
 
             def one(file: Any) -> None:
-                for name, group in file["report"].items():
-                    data = group["data"]
+                for name in file["report"]:
+                    data = _data(file, f"report/{name}/data")
                     shapes[f"traces/{name}/{variable}"] = data.shape, data.dtype  # noqa: B023
 
             _read(path, one)
@@ -119,17 +125,20 @@ class SonataParts:
         kind, *rest = name.split("/")
         if kind == "traces":
             path = _path(stem, f"{rest[1]}.h5")
-            return _read(path, lambda file: file[f"report/{rest[0]}/data"][()])
+            return _read(path, lambda file: _data(file, f"report/{rest[0]}/data")[()])
         path = _path(stem, "h5")
         if kind != "spikes":
-            return _read(path, lambda file: file[f"arrays/{name}"][()])
+            return _read(path, lambda file: _data(file, f"arrays/{name}")[()])
         if rest[1] == "1":
-            return _read(path, lambda f: f[f"spikes/{rest[0]}/node_ids"][()].astype(np.int32))
+            ids = lambda f: _data(f, f"spikes/{rest[0]}/node_ids")[()]  # noqa: E731
+            return _read(path, ids).astype(np.int32)
 
         def steps(file: Any) -> Any:
-            times = file[f"spikes/{rest[0]}/timestamps"][()]
+            times = _data(file, f"spikes/{rest[0]}/timestamps")[()]
             first = int(file.attrs["first_step"])
-            return (np.rint(times / file.attrs["dt"]).astype(np.int64) - first - 1).astype(np.int32)
+            with np.errstate(all="ignore"):
+                at = np.rint(times / file.attrs["dt"]).astype(np.int64)
+            return (at - first - 1).astype(np.int32)
 
         return _read(path, steps)
 
@@ -170,7 +179,7 @@ def _report(file: Any, variable: str, traces: Mapping[str, Any], run: Mapping[st
     for name, x in traces.items():
         group, n = file.create_group(f"report/{name}"), x.shape[1]
         data = _put(group, "data", x)
-        data.attrs["units"] = _UNITS.get(variable, "")
+        data.attrs["units"] = UNITS.get(variable, "")
         ids = np.asarray(chosen.get(name, np.arange(n)))
         _put(group, "mapping/node_ids", ids.astype(np.uint64))
         group["mapping/node_ids"].attrs["sorted"] = np.uint8(bool((np.diff(ids) > 0).all()))
@@ -214,9 +223,34 @@ def _read(path: Path, get: Any) -> Any:
     try:
         with h5py.File(path, "r") as file:
             return get(file)
-    except (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+    except _BROKEN as error:
         got = f"one that cannot be read: {error}"
         raise InvalidValueError("simulate", f"the file {str(path)!r}", _WHOLE, got) from error
+
+
+def _data(file: Any, name: str) -> Any:
+    """A data set of numbers that lies in the file itself, and is no larger than a file may unpack.
+
+    Raises:
+        ValueError: for another one.
+    """
+    import h5py
+
+    found = file
+    for key in name.split("/"):
+        if not isinstance(found, h5py.Group) or not isinstance(
+            found.get(key, getlink=True), h5py.HardLink
+        ):
+            raise ValueError(f"it has no {name!r}, or has it elsewhere")
+        found = found[key]
+    if not isinstance(found, h5py.Dataset) or found.shape is None or found.dtype.hasobject:
+        raise ValueError(f"{name!r} is no array of numbers")
+    if found.is_virtual or found.external:
+        raise ValueError(f"{name!r} is in another file")
+    size = os.path.getsize(file.filename)
+    if found.size * found.dtype.itemsize > max(size, 1e6 * MOST_MB):
+        raise ValueError(f"{name!r} unpacks to {megabytes(found.size * found.dtype.itemsize)}")
+    return found
 
 
 def _enum() -> Any:

@@ -160,7 +160,7 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
     def _known(self, name: str) -> Any:
         """The spikes of a population, here or in files."""
         spec.check_known("population", name, self._sizes)
-        if self.by_population is None:
+        if self.by_population is None or name not in self.by_population:
             _, how = FIELDS["spikes"]
             raise NotRecordedError(
                 f"spikes of {name!r} were not recorded (rates alone need rates=True; rates and CVs "

@@ -1,5 +1,6 @@
 """The result of a run."""
 
+import datetime
 import os
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,12 @@ from .._numerics.grid import to_hz
 from .._numerics.windows import in_window, run_window
 from .._text import counted, shown
 from ..spec import InvalidValueError
+from .checked import check_events, check_fields, sums_of_file
+from .nwb import to_nwb
 from .recorded import FIELDS, RecordedSpikes, recorded
 from .spikes import spike_times, split_events, steps_near, time_of
 from .statistics import SpikeSums
-from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
+from .tables import spikes_to_pandas, to_neo, to_xarray, traces_to_pandas, weights_to_pandas
 
 if TYPE_CHECKING:
     from .record import Record
@@ -309,7 +312,7 @@ class Result:
         values["statistics"] = {name: tuple(x) for name, x in self.statistics.items()}
         whole = spec.check("save", "path", spec.FilePath(), path)
         if whole.suffix in _OTHERS:
-            must = "an .npz file (other formats: result.to_pandas(), to_neo())"
+            must = "an .npz file (other formats: result.to_pandas(), to_nwb(), to_neo())"
             raise InvalidValueError("save", "path", must, repr(os.fspath(path)))
         write_values(whole, _FILE, values)
 
@@ -335,14 +338,16 @@ class Result:
         if missing or found.keys() - _SINCE.keys() - {"every"}:
             named = f"the file {os.fspath(path)!r}"
             raise InvalidValueError("load", named, "whole", "one with other fields: it is damaged")
-        if "every" in found:  # an older file: steps from one sample to the next, spikes by group
+        older = "every" in found
+        check_fields("load", whole, found)
+        if older:  # an older file: steps from one sample to the next, spikes by group
             found["interval"] = found.pop("every") * found["dt"]
             if found["spikes"] is not None:
                 found["spikes"] = split_events(found["layout"], found["spikes"])
+        check_events("load", whole, found)
         state = found.pop("state", None)
         found["state"] = SavedState(**state) if state else None
-        sums = found.pop("statistics", {})
-        found["statistics"] = {name: SpikeSums(*x) for name, x in sums.items()}
+        found["statistics"] = sums_of_file(found.pop("statistics", {}))
         return cls(network=None, **found)
 
     def to_pandas(self) -> Any:
@@ -386,6 +391,44 @@ class Result:
             ImportError: without neo.
         """
         return to_neo(self)
+
+    def to_xarray(self) -> Any:
+        """Traces, means, field potentials and weights as an `xarray.Dataset` over time_ms.
+
+        Variables are called `E v`, `E mean v`, `E lfp`, `E->E weight`; their second dimension,
+        `E neuron` or `E->E synapse`, has the numbers of neurons or synapses. Names and units are
+        attributes.
+
+        Raises:
+            ImportError: without xarray.
+        """
+        return to_xarray(self)
+
+    def to_nwb(
+        self,
+        session_start_time: datetime.datetime | None = None,
+        *,
+        session_description: str | None = None,
+        identifier: str | None = None,
+        **more: Any,
+    ) -> Any:
+        """The run as a `pynwb.NWBFile`, which `pynwb.NWBHDF5IO(path, "w")` writes.
+
+        Units are the neurons, with population, number and spike times [s]; each sampled variable
+        is a `TimeSeries` of SI units, and a table `sampled_units` says which units its columns are.
+        Histograms of weights are not in it. Time 0 of the network is the start of the session.
+
+        Args:
+            session_start_time: with a time zone (default: now).
+            session_description: what was done (default: how much of which network was simulated).
+            identifier: of this file and no other (default: a random UUID).
+            **more: further arguments of `NWBFile`, such as `experimenter` or `keywords`.
+
+        Raises:
+            ImportError: without pynwb.
+            InvalidValueError: for a time without a time zone.
+        """
+        return to_nwb(self, session_start_time, session_description, identifier, more)
 
     def _samples(self) -> list[tuple[str, str, Shaped[np.ndarray, "samples ..."]]]:
         """All that was sampled: of whom, what, and its samples."""

@@ -1,7 +1,7 @@
-"""Results as pandas tables and Neo objects."""
+"""Results as pandas tables, xarray Datasets and Neo objects."""
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int, Shaped
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from .result import Result
 
 # Units of variables with known names; all others are dimensionless.
-_UNITS = {"v": "mV", "current": "pA", "lfp": "pA", "g": "nS"}
+UNITS = {"v": "mV", "v_th": "mV", "theta": "mV", "current": "pA", "lfp": "pA", "g": "nS"}
 
 
-def extra_module(name: str) -> Any:
-    """A module of the extra with its name; raises `ImportError` that says how to install it."""
+def extra_module(name: str, extra: str | None = None) -> Any:
+    """A module of an extra, by default of its name; the `ImportError` says how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         raise ImportError(
-            f"this needs {name}; install it with: pip install 'jaxneuro[{name}]'"
+            f"this needs {name}; install it with: pip install 'jaxneuro[{extra or name}]'"
         ) from error
 
 
@@ -79,6 +79,71 @@ def _neurons(
     return result.neurons.get(name, np.arange(x.shape[1]))
 
 
+class Signal(NamedTuple):
+    """A sampled variable of a population or projection.
+
+    Attributes:
+        name: of whom.
+        what: `v`, `mean v`, `lfp` or `weight`.
+        variable: `v`, `lfp` or `weight`, which has the unit.
+        samples: (samples, columns), or (samples,) of a whole population.
+    """
+
+    name: str
+    what: str
+    variable: str
+    samples: Any
+
+    @property
+    def title(self) -> str:
+        """A name of its own: `E mean v`."""
+        return f"{self.name} {self.what}"
+
+
+def signals(result: "Result") -> list[Signal]:
+    """All traces, means, field potentials and weights of a result."""
+    both = (("", result.traces), ("mean ", result.means))
+    found = [
+        Signal(name, before + variable, variable, x)
+        for before, some in both
+        for name, variables in some.items()
+        for variable, x in variables.items()
+    ]
+    found += [Signal(name, "lfp", "lfp", x) for name, x in result.lfp.items()]
+    return found + [Signal(name, "weight", "weight", x) for name, x in result.weights.items()]
+
+
+def columns_of(
+    result: "Result", signal: Signal
+) -> tuple[Int[np.ndarray, " columns"] | None, str | None]:
+    """The numbers of the columns of a signal, and what they are of; None where it has none."""
+    if len(signal.samples.shape) == 1:
+        return None, None
+    if signal.variable == "weight" and signal.name in result.weights:
+        return _synapses(result, signal.name, signal.samples), "synapse"
+    return _neurons(result, signal.name, signal.samples), "neuron"
+
+
+def to_xarray(result: "Result") -> Any:
+    """See `Result.to_xarray`."""
+    xarray = extra_module("xarray")
+    coords: dict[str, Any] = {"time_ms": ("time_ms", result.sample_times, {"units": "ms"})}
+    arrays = {}
+    for signal in signals(result):
+        dims, (numbers, of) = ["time_ms"], columns_of(result, signal)
+        if of is not None:
+            dim = f"{signal.name} {of}"
+            if dim in coords and not np.array_equal(coords[dim][1], numbers):
+                dim = f"{signal.title} {of}"
+            coords[dim] = dim, numbers
+            dims.append(dim)
+        about = {"name": signal.name, "variable": signal.variable}
+        about |= {"units": UNITS[signal.variable]} if signal.variable in UNITS else {}
+        arrays[signal.title] = dims, np.asarray(signal.samples), about
+    run = {"dt_ms": result.dt, "start_ms": result.start, "stop_ms": result.stop}
+    return xarray.Dataset(arrays, coords, run)
+
+
 def to_neo(result: "Result") -> Any:
     """See `Result.to_neo`."""
     neo = extra_module("neo")
@@ -131,7 +196,7 @@ def _signal(
     first = result.sample_times[0] if result.sample_times.size else result.start
     return neo.AnalogSignal(
         x,
-        units=_UNITS.get(variable, "dimensionless"),
+        units=UNITS.get(variable, "dimensionless"),
         t_start=first * quantities.ms,
         sampling_period=result.interval * quantities.ms,
         name=f"{name} {variable}" if columns else f"{name} mean {variable}",

@@ -118,7 +118,7 @@ def _placed(x: np.ndarray, like: Any) -> Any:
         return as_array(x)
     if isinstance(like, jax.Array):
         return jax.device_put(x, like.sharding)
-    return x if isinstance(like, np.ndarray | np.generic) else x.item()
+    return x if isinstance(like, np.ndarray | np.generic) else np.asarray(x).item()
 
 
 def _is_key(x: Any) -> bool:

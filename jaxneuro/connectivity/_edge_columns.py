@@ -5,7 +5,8 @@ import csv
 import gzip
 import importlib
 import warnings
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +110,34 @@ def _one_axis(name: Any, values: Any) -> Shaped[np.ndarray, " rows"]:
     return x
 
 
+# What those who read for us raise, beside a `ValueError` or an `OSError`, for a damaged file.
+_BROKEN = (csv.Error, EOFError, zlib.error, MemoryError, OverflowError)  # text, compressed or not
+_BROKEN += (TypeError, KeyError, IndexError, NotImplementedError)  # parquet
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Raises `InvalidValueError` for a file that cannot be read inside."""
+    try:
+        yield
+    except _BROKEN as error:
+        got = f"{path}, which cannot be read: {error!r}"
+        raise spec.InvalidValueError(OWNER, "edges", "a whole file", got) from error
+
+
 def _of_file(path: Path) -> tuple[list[Any], Any]:
     """The columns of a file and a function that reads some of them."""
+    with _whole(path):
+        columns, read = _opened(path)
+
+    def read_whole(names: list[Any]) -> list[Shaped[np.ndarray, " rows"]]:
+        with _whole(path):
+            return read(names)
+
+    return columns, read_whole
+
+
+def _opened(path: Path) -> tuple[list[Any], Any]:
     if not path.is_file():
         raise NoSuchFileError(f"Explicit.from_edges: there must be a file {path}; there is none")
     kind = "".join(s for s in path.suffixes if s != ".gz").lower()[-8:]
@@ -160,6 +187,9 @@ def _by_row_groups(file: Any, names: list[Any]) -> dict[Any, Shaped[np.ndarray, 
                 return None
             mine[at : at + part.size] = part
         at += group.num_rows
+    if arrays and at != file.metadata.num_rows:
+        must, got = f"{file.metadata.num_rows} rows, as it says", str(at)
+        raise spec.InvalidValueError(OWNER, "the groups of the file", must, got)
     return arrays or None
 
 

@@ -14,7 +14,7 @@ from .. import spec
 from .._arrays import ArrayLike
 from .._kernels.draw import stable_order
 from .._kernels.threads import run_ahead
-from .._text import counted
+from .._text import brief, counted
 from ._edge_columns import OWNER, EdgeSource, read_first_column
 
 _BLOCK, _PART = 1 << 14, 1 << 19  # what a cache holds, and what is worth a thread
@@ -74,7 +74,12 @@ def read_edges(
     i, j = _plain(sides[0], i), _plain(sides[1], j)
     if neurons is None and i.dtype.kind == j.dtype.kind == "i":
         i, j = _numbers(sides[0], i), _numbers(sides[1], j)
-        ids = np.arange(max(i.max(initial=-1), j.max(initial=-1)) + 1)
+        n = int(max(i.max(initial=-1), j.max(initial=-1))) + 1
+        try:
+            ids = np.arange(n)
+        except MemoryError:
+            must, got = "those of neurons that fit in memory", counted(n, "neuron")
+            raise spec.InvalidValueError(OWNER, "indices", must, got) from None
     else:
         ids = _sorted_names(sides, i, j) if neurons is None else _given(neurons)
         known = _Ids(ids)
@@ -100,7 +105,7 @@ def _weights(name: Any, x: Shaped[np.ndarray, " synapses"]) -> Num[np.ndarray, "
     if x.dtype.kind not in "iuf":
         try:
             x = x.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             row, got = next((k, v) for k, v in enumerate(x.tolist()) if not _is_number(v))
             raise _bad_row(_column(name, "weights"), "numbers", repr(got), row) from None
     if x.dtype not in (np.int32, np.int64, np.float32):
@@ -115,7 +120,7 @@ def _weights(name: Any, x: Shaped[np.ndarray, " synapses"]) -> Num[np.ndarray, "
 def _is_number(value: Any) -> bool:
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -137,9 +142,15 @@ def _plain(name: Any, x: Shaped[np.ndarray, " rows"]) -> Shaped[np.ndarray, " ro
         return x.astype(np.int64)
     if x.dtype.kind == "O" and all(isinstance(v, int | np.integer) for v in x[:100]):
         missing = np.fromiter(map(_is_missing, x), bool, x.size)
-        if not missing.any():
+        if missing.any():
+            raise _missing(_column(name), int(missing.argmax()))
+        try:
             return x.astype(np.int64)
-        raise _missing(_column(name), int(missing.argmax()))
+        except (OverflowError, TypeError, ValueError):
+            is_number = lambda v: isinstance(v, int | np.integer) and abs(int(v)) < 2**63  # noqa: E731
+            row, got = next((k, v) for k, v in enumerate(x.tolist()) if not is_number(v))
+            must = "whole numbers below 2**63, or names"
+            raise _bad_row(_column(name), must, brief(got), row) from None
     if x.dtype.kind == "u":
         return _numbers(name, x, 2**63 - 1)
     if x.dtype.kind not in "iUO":
@@ -171,7 +182,11 @@ def _sorted_names(
     for name, x in zip(names, sides):
         for first in range(0, x.size, _BLOCK):
             block = x[first : first + _BLOCK].tolist()
-            unique = set(block)
+            try:
+                unique = set(block)
+            except TypeError:
+                must = "whole numbers or names"
+                raise spec.InvalidValueError(OWNER, _column(name), must, brief(block[0])) from None
             if any(map(_is_missing, unique)):
                 row = next(k for k, v in enumerate(block) if _is_missing(v))
                 raise _missing(_column(name), first + row)
@@ -184,6 +199,8 @@ def _of_one_kind(values: list[Any], sort: bool = False) -> Shaped[np.ndarray, " 
     if len(kinds) > 1:
         must = "all numbers or all names"
         raise spec.InvalidValueError(OWNER, "neurons", must, " and ".join(kinds))
+    if values and isinstance(values[0], list | dict | np.ndarray):
+        raise spec.InvalidValueError(OWNER, "neurons", "numbers or names", brief(values[0]))
     return np.array(sorted(values) if sort else values)
 
 
@@ -293,7 +310,11 @@ class _Ids:
         return found
 
     def _names(self, block: Shaped[np.ndarray, " rows"]) -> Int64[np.ndarray, " rows"]:
-        return np.fromiter((self.at.get(v, -1) for v in block.tolist()), np.int64, block.size)
+        values = block.tolist()
+        try:
+            return np.fromiter((self.at.get(v, -1) for v in values), np.int64, block.size)
+        except TypeError:
+            raise spec.InvalidValueError(OWNER, "neurons", "names", brief(values[0])) from None
 
     def _refuse(self, owner: str, field: str, x: Shaped[np.ndarray, " rows"], row: int) -> None:
         value = x[row].item() if isinstance(x[row], np.generic) else x[row]

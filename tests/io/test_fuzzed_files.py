@@ -1,8 +1,11 @@
-"""A damaged file is a description or a `ValueError` that names a line, never anything else."""
+"""A damaged network file is a description or a `ValueError` that names a line, never anything else;
+another one is read, or refused by a `ValueError` or an `OSError`."""
 
 import copy
 import json
+import random
 import re
+import warnings
 
 import hypothesis.strategies as st
 import pytest
@@ -10,6 +13,7 @@ from hypothesis import given, settings
 
 import jaxneuro as jn
 from jaxneuro.io import format_description, parse_description
+from scripts import fuzz_readers
 from tests.io.files import JSON, TOML, everything
 
 TEXTS = {
@@ -154,3 +158,30 @@ def test_any_value_anywhere(data):
 def test_any_text(text):
     for format in TEXTS:
         assert not check(text, format)
+
+
+@pytest.mark.slow(but=["npy", "csv"])
+@pytest.mark.parametrize("reader", fuzz_readers.NAMES)
+def test_every_reader_of_files(reader, tmp_path, monkeypatch):
+    """`scripts/fuzz_readers.py` reads many more, with limits of time and memory."""
+    if reader in ("hdf5", "parquet"):
+        pytest.importorskip("h5py" if reader == "hdf5" else "pyarrow")
+    monkeypatch.setenv("FUZZ_TRAP", str(tmp_path / "trap"))
+    (tmp_path / "files").mkdir()
+    readers = fuzz_readers.Readers(tmp_path / "files")
+    make, read = readers.made(reader)
+    outcomes = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number in range(200):
+            try:
+                name = make(random.Random(number))
+            except RecursionError:  # a tree that is too deep to be written
+                name = None
+            if name is not None:
+                outcome, text = fuzz_readers.outcome_of(read, name, [False])
+                assert not text, text
+                outcomes.add(outcome)
+            readers.restore()
+    assert outcomes == {"read", "refused"}
+    assert not (tmp_path / "trap").exists()

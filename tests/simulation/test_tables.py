@@ -1,5 +1,7 @@
-"""Results as pandas tables and Neo objects."""
+"""Results as pandas tables, xarray Datasets, Neo objects and NWB files."""
 
+import dataclasses
+import datetime
 import sys
 
 import numpy as np
@@ -109,9 +111,87 @@ def test_neo_of_a_run_without_samples_or_spikes():
     assert len(jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).to_neo().spiketrains) == 0
 
 
-@pytest.mark.parametrize("module", ["pandas", "neo"])
+@pytest.mark.parametrize("module", ["pandas", "neo", "xarray", "pynwb"])
 def test_without_the_module(module, result, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    call = result.to_pandas if module == "pandas" else result.to_neo
-    with pytest.raises(ImportError, match=rf"needs {module}.*pip install 'jaxneuro\[{module}\]'"):
-        call()
+    extra = module.removeprefix("py")
+    with pytest.raises(ImportError, match=rf"needs {module}.*pip install 'jaxneuro\[{extra}\]'"):
+        getattr(result, f"to_{extra}")()
+
+
+PLASTIC = dataclasses.replace(
+    balanced(n=50, p=0.3),
+    projections=[
+        dataclasses.replace(p, plasticity=jn.plasticity.PairSTDP(w_max=12.0))
+        if p.name == "E->E"
+        else p
+        for p in balanced(n=50, p=0.3).projections
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def all_kinds():
+    more = {"weights": {"E->E": [0, 5]}, "means": {"I": "v"}, "lfp": "E", "interval": 0.5}
+    record = jn.Record(variables={"E": "v", "E->I": "g"}, neurons={"E": [3, 30]}, **more)
+    return jn.simulate(jn.build(PLASTIC, 1, 0.1), 30.0, record=record)
+
+
+def test_signals_as_xarray(all_kinds):
+    pytest.importorskip("xarray")
+    made = all_kinds.to_xarray()
+    assert list(made) == ["E v", "E->I g", "I mean v", "E lfp", "E->E weight"]
+    assert made["E v"].dims == ("time_ms", "E neuron")
+    np.testing.assert_array_equal(made["E v"], all_kinds.traces["E"]["v"])
+    np.testing.assert_array_equal(made["E v"].sel({"E neuron": 30}), made["E v"][:, 1])
+    np.testing.assert_array_equal(made["time_ms"], all_kinds.sample_times)
+    np.testing.assert_array_equal(made["E->E weight"]["E->E synapse"], [0, 5])
+    units = [x.attrs.get("units") for x in (made["E v"], made["E lfp"], made["E->E weight"])]
+    assert units == ["mV", "pA", None]
+    assert made["E v"].attrs["name"] == "E"
+    assert made.attrs == {"dt_ms": 0.1, "start_ms": 0.0, "stop_ms": 30.0}
+
+
+START = datetime.datetime(2026, 11, 27, 9, tzinfo=datetime.UTC)
+
+
+def test_a_run_as_nwb(all_kinds, tmp_path):
+    pynwb = pytest.importorskip("pynwb")
+    with pynwb.NWBHDF5IO(tmp_path / "run.nwb", "w") as io:
+        io.write(all_kinds.to_nwb(START, identifier="a", keywords=["simulation"]))
+    with pynwb.NWBHDF5IO(tmp_path / "run.nwb", "r") as io:
+        file = io.read()
+        assert (file.identifier, file.session_start_time) == ("a", START)
+        assert "30 ms of a network of 50 neurons" in file.session_description
+        units = file.units.to_dataframe()
+        assert list(units.population.unique()) == ["E", "I"]
+        for row in units.itertuples():
+            mine = all_kinds.spikes[row.population].of(row.neuron)
+            np.testing.assert_allclose(row.spike_times, mine / 1e3)
+        v = file.acquisition["E v"]
+        assert (v.unit, v.conversion, v.rate, v.starting_time) == ("volts", 1e-3, 2000.0, 0.0005)
+        np.testing.assert_array_equal(v.data[:], all_kinds.traces["E"]["v"])
+        assert set(file.acquisition) == {"E v", "E->I g", "I mean v", "E lfp", "E->E weight"}
+        table = file.processing["simulation"]["sampled_units"].to_dataframe()
+        assert list(table.series) == ["E v"]
+        assert list(table.sampled[0].neuron) == [3, 30]
+
+
+def test_nwb_says_what_is_wrong_and_needs_no_samples(all_kinds):
+    pytest.importorskip("pynwb")
+    with pytest.raises(jn.InvalidValueError, match="session_start_time must be a datetime with a"):
+        all_kinds.to_nwb(datetime.datetime(2026, 11, 27))
+    made = jn.simulate(NET, 0.2, record=jn.Record(spikes=False)).to_nwb()
+    assert (len(made.units), len(made.acquisition)) == (50, 0)
+    assert made.session_start_time.tzinfo is not None
+
+
+def test_nwb_without_a_word_of_its_inspector(all_kinds, tmp_path):
+    pynwb = pytest.importorskip("pynwb")
+    inspector = pytest.importorskip("nwbinspector")
+    with pynwb.NWBHDF5IO(tmp_path / "run.nwb", "w") as io:
+        io.write(all_kinds.to_nwb(START))
+    least = inspector.Importance.BEST_PRACTICE_VIOLATION
+    found = inspector.inspect_nwbfile(tmp_path / "run.nwb", importance_threshold=least)
+    # A network is no animal; who has one in mind gives subject=.
+    assert {x.check_function_name for x in found} <= {"check_subject_exists"}
