@@ -11,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 import jaxneuro as jn
 
 from ._balanced import coba
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
         "before_mb": before,
         "peak_rss_mb": peak_rss_mb(),
         "cv_of_last_minute_s": round(cv_s, 3),
-        "cv": round(float(cv.mean()), 4),
+        "cv": round(float(np.nanmean(cv)), 4),
         "threads": options.threads,
         "versions": versions(),
     }
