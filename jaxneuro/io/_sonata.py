@@ -60,9 +60,9 @@ class SonataNetwork(spec.Value):
     description: Description = spec.field(
         spec.Of(Description), doc="the network, with the spikes of its inputs as stimuli"
     )
-    dt: float = spec.field(spec.Number("ms", above=0.0), doc="the time step")
+    dt: float = spec.field(spec.Number("ms", above=0.0, least=0.0), doc="the time step")
     duration: float | None = spec.field(
-        spec.Maybe(spec.Number("ms", at_least=0.0)), doc="of the run; None if the config has none"
+        spec.Maybe(spec.Number("ms", at_least=0.0, least=0.0)), doc="of the run; None if the config has none"
     )
     nodes: Mapping[str, SonataNodes] = spec.field(
         spec.Anything(), doc="for each population which nodes it is, `SonataNodes`"
@@ -71,7 +71,7 @@ class SonataNetwork(spec.Value):
 
 @spec.arguments(
     path=spec.FilePath(),
-    dt=spec.Maybe(spec.Number("ms", above=0.0)),
+    dt=spec.Maybe(spec.Number("ms", above=0.0, least=0.0)),
     max_mb=spec.Number(above=0.0),
 )
 def read_sonata(
