@@ -6,6 +6,7 @@ from ._read import read_description as read_description
 from ._sonata import SonataNetwork as SonataNetwork
 from ._sonata import SonataNodes as SonataNodes
 from ._sonata import read_sonata as read_sonata
+from ._sonata_write import write_sonata as write_sonata
 from ._write import format_description as format_description
 from ._write import write_description as write_description
 
@@ -18,4 +19,5 @@ __all__ = [
     "read_description",
     "read_sonata",
     "write_description",
+    "write_sonata",
 ]

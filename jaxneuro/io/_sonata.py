@@ -8,7 +8,7 @@ Reference:
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int64, Num
@@ -25,8 +25,17 @@ from ..neurons import Relay
 from ..spec import InvalidValueError
 from ..stimuli import Current, SpikeTimes
 from ..synapses import Delta
-from ._sonata_files import Arrays, Groups, Opener, Part, by_type, config_of, json_of, number
-from ._sonata_files import types_of
+from ._sonata_files import (
+    Arrays,
+    Groups,
+    Opener,
+    Part,
+    by_type,
+    config_of,
+    json_of,
+    number,
+    types_of,
+)
 from ._sonata_models import TEMPLATES, Numbers, Template
 
 _POINT = ("point_neuron", "point_process")
@@ -62,7 +71,8 @@ class SonataNetwork(spec.Value):
     )
     dt: float = spec.field(spec.Number("ms", above=0.0, least=0.0), doc="the time step")
     duration: float | None = spec.field(
-        spec.Maybe(spec.Number("ms", at_least=0.0, least=0.0)), doc="of the run; None if the config has none"
+        spec.Maybe(spec.Number("ms", at_least=0.0, least=0.0)),
+        doc="of the run; None if the config has none",
     )
     nodes: Mapping[str, SonataNodes] = spec.field(
         spec.Anything(), doc="for each population which nodes it is, `SonataNodes`"

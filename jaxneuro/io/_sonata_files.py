@@ -67,7 +67,7 @@ def types_of(path: Path, key: str) -> dict[int, dict[str, str]]:
     """The rows of a table of types by their id, without what is missing in them."""
     lines = csv.reader(text_of(path).splitlines(), delimiter=" ", skipinitialspace=True)
     try:
-        rows = [[x for x in row] for row in lines if any(row)]
+        rows = [row for row in lines if any(row)]
     except csv.Error as error:
         raise InvalidValueError(path.name, "", "a table", str(error)) from None
     head = [x for x in rows[0] if x] if rows else []
@@ -226,7 +226,7 @@ class Arrays:
             raise InvalidValueError(self.name, f"/{at}", what, f"shape {x.shape}, {x.dtype}")
         if x.external or x.is_virtual:
             raise InvalidValueError(self.name, f"/{at}", "in the file", "one in other files")
-        self._left[0] -= 8 * x.size
+        self._left[0] -= 8 * x.shape[0]
         if self._left[0] < 0:
             must = "of fewer bytes than max_mb allows for all arrays together"
             raise InvalidValueError(self.name, f"/{at}", must, f"{x.size} numbers more")

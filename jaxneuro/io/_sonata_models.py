@@ -74,7 +74,8 @@ class Template:
         ours = {t.ours: t.scale * values[k] for k, t in self.parameters.items() if t.ours}
         if self.model is LIF:
             ours["tau_m"] = ours["c_m"] / ours.pop("g_l")
-        return self.model(**ours, **self.fixed)
+        made: Any = self.model
+        return made(**ours, **self.fixed)
 
     def synapses(self, values: Mapping[str, Numbers]) -> dict[str, Synapse]:
         """Our receptors with their values: "ex" for weights of at least 0, "in" for others."""
