@@ -339,7 +339,7 @@ def _write(
     }
     manifest = {"$BASE_DIR": ".", "$NETWORK_DIR": "$BASE_DIR/network"}
     circuit = {"manifest": manifest, "components": components, "networks": networks}
-    _json(folder / "circuit_config.json", circuit | {"target_simulator": "NEST"})
+    _json(folder / "circuit_config.json", circuit)
     given = {name: x for name, x in spikes.items() if x[0].size}
     if given:
         _hdf5(folder / "inputs/spikes.h5", lambda file: _put_spikes(file, given))
