@@ -41,10 +41,9 @@ def text_of(path: Path) -> str:
 
 def json_of(path: Path) -> dict[str, Any]:
     """The object in a JSON file."""
+    text = text_of(path)
     try:
-        data = json.loads(text_of(path))
-    except InvalidValueError:
-        raise
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidValueError(path.name, "", "JSON", str(error)) from None
     if not isinstance(data, dict):
@@ -294,7 +293,7 @@ class Opener:
         try:
             with h5py.File(path, "r") as file:
                 yield Arrays(path, file, self._left)
-        except InvalidValueError:
+        except (InvalidValueError, NoSuchFileError):
             raise
         except (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             got = f"one that cannot be read: {error}"
