@@ -427,6 +427,7 @@ class _Reader:
         if not isinstance(inputs.value, dict):
             raise InvalidValueError(inputs.path.name, "inputs", "an object", "another value")
         for key in inputs.value:
+            spec.check(inputs.path.name, "a name in inputs", spec.Name(), key)
             entry = inputs.at(key, dict, "inputs")
             field = f"inputs.{key}"
             if entry.value.get("enabled") is False:

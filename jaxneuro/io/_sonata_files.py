@@ -17,7 +17,7 @@ from jaxtyping import Num, Shaped
 
 from .._disk.whole import NoSuchFileError
 from .._text import brief
-from ..spec import InvalidValueError
+from ..spec import InvalidValueError, Name, check
 
 _TEXT = 64 * 10**6  # bytes of a JSON or CSV file
 _PATH = 4096  # letters of a path
@@ -188,7 +188,7 @@ class Arrays:
         """The names of the populations."""
         if not self.names(kind):
             raise InvalidValueError(self.name, f"/{kind}", "a group of populations", "none")
-        return self.names(kind)
+        return [check(self.name, f"a name in /{kind}", Name(), x) for x in self.names(kind)]
 
     def text(self, at: str, name: str) -> str | None:
         """An attribute that is a text."""

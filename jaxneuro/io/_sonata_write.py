@@ -133,11 +133,12 @@ def _nodes(net: Network, name: str, key: Any) -> _Nodes:
     values = _parameters(owner, template, model)
     signs = _receptors(owner, template, model, receptors, values)
     state = net.init(key)
-    for given in (*group.initial, *(x for k in used for x in group.receptor_initial[k])):
-        own = given.owner == name or given not in group.initial
-        if own and given.variable not in {t.ours for t in template.starts.values()}:
-            known = ", ".join(t.ours for t in template.starts.values())
-            _refuse(owner, f"a start value of {known}", given.variable, "initial")
+    onto = {m.name for p in net.pathways for m in p.members if m.target == name}
+    starts = (*group.initial, *(x for k in used for x in group.receptor_initial[k]))
+    known = [t.ours for t in template.starts.values()]
+    for given in starts:
+        if given.owner in {name, *onto} and given.variable not in known:
+            _refuse(owner, f"a start value of {', '.join(known)}", given.variable, "initial")
     for theirs, ours in template.starts.items():
         values[theirs] = net.read(state, name, ours.ours)
     values["I_e"] = _current(owner, group, index, n)

@@ -421,14 +421,17 @@ def test_without_h5py(layout, monkeypatch):
         jn.io.read_sonata(layout)
 
 
-def described(model=None, stimulus=None, **projection):
+def described(model=None, stimulus=None, start=None, **projection):
     given = {"rule": C.AllToAll(), "weight": 1.0, "delay": 1.0, "synapse": S.Direct("ex")}
     parts = [jn.Projection("A", "A", **(given | projection))] if projection else []
     stimuli = [jn.Stimulation("A", stimulus)] if stimulus else []
-    return jn.Description([jn.Population("A", 2, model or N.IafPscExp())], parts, stimuli)
+    return jn.Description(
+        [jn.Population("A", 2, model or N.IafPscExp(), start or {})], parts, stimuli
+    )
 
 
 UNWRITTEN = {
+    "start": (described(start={"i_ex": 1.0}), "initial must be a start value of v; got i_ex"),
     "neuron": (described(N.QIF()), "population 'A' must be of a model .*IafPscAlpha.*QIF"),
     "receptor": (described(N.LIF(), synapse=S.Exponential()), "synapses must be .*got Exponential"),
     "noise": (described(stimulus=jn.stimuli.WhiteNoise(0.0, 1.0)), "constant Current.*WhiteNoise"),
