@@ -379,7 +379,7 @@ def used(make: Callable[[], Any]) -> None:
         try:
             use()
         except FINE as error:
-            refused = error
+            refused = error.with_traceback(None)  # which would keep what was read
     if refused is not None:
         raise refused
 
