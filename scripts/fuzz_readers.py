@@ -121,13 +121,15 @@ class Readers:
         return make
 
     def _result(self) -> Any:
+        import numpy as np
+
         import jaxneuro as jn
         from jaxneuro._network.state import SavedState
 
         result = small_run()
         # Few of its arrays are as good as all.
         some = {".step": result.state.step, ".seed": result.state.seed}
-        state = SavedState(some, result.state.fingerprint, 60)
+        state = SavedState(some, np.asarray(result.state.fingerprint), 60)
         dataclasses.replace(result, state=state).save(self.folder / "run.npz")
         read = lambda name: used(lambda: jn.Result.load(self.folder / name))  # noqa: E731
         return self._npz(["run.npz"]), read
@@ -377,7 +379,7 @@ def used(make: Callable[[], Any]) -> None:
         try:
             use()
         except FINE as error:
-            refused = error
+            refused = error.with_traceback(None)  # which would keep what was read
     if refused is not None:
         raise refused
 

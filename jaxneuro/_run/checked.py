@@ -26,7 +26,8 @@ class _Array(spec.Kind):
         self.ndim, self.rows, self.of = ndim, rows, jnp.integer if whole else jnp.number
 
     def convert(self, value: Any) -> Any:
-        shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+        shape: Any = getattr(value, "shape", None)
+        dtype: Any = getattr(value, "dtype", None)
         known = shape is not None and (dtype == np.dtype(bool) or jnp.issubdtype(dtype, self.of))
         if not known or len(shape) != self.ndim or self.rows not in (None, shape[0]):
             rows = "" if self.rows is None else f", the first of {self.rows}"

@@ -142,13 +142,11 @@ class _Intervals:
                 return check_spikes(self._named(part, f"neurons of {of}"), x, self._sizes[of])
 
             inside = dict(node["dict"])[name]["tuple"]
-            events = [
-                self._decoded(path, inside[k], rows, shapes, change)
-                for k, change in enumerate((steps, neurons))
-            ]
-            if any(x.ndim != 1 or x.dtype.kind not in "iu" for x in events):
+            at = self._decoded(path, inside[0], rows, shapes, steps)
+            of = self._decoded(path, inside[1], rows, shapes, neurons)
+            if any(x.ndim != 1 or x.dtype.kind not in "iu" for x in (at, of)):
                 raise ValueError(f"spikes of {name!r}")
-            found[name] = EventsOnDisk(*events, ends)
+            found[name] = EventsOnDisk(at, of, ends)
         return found
 
     def _named(self, part: int, name: str) -> str:
@@ -174,7 +172,7 @@ def result_fields(
     info = RunInfo(*json.loads(about["info"]))
     done, first, every = ends.steps[-1], about["first_step"], info.every
     samples = np.arange(first // every, (first + done) // every) if every else np.zeros(0)
-    layout = tuple(map(tuple, info.layout))
+    layout: Any = tuple(map(tuple, info.layout))
     sizes = check_layout("simulate", layout)
     return {
         **info._replace(n_steps=done, layout=layout).fields(),

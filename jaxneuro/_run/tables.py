@@ -113,9 +113,7 @@ def signals(result: "Result") -> list[Signal]:
     return found + [Signal(name, "weight", "weight", x) for name, x in result.weights.items()]
 
 
-def columns_of(
-    result: "Result", signal: Signal
-) -> tuple[Int[np.ndarray, " columns"] | None, str | None]:
+def columns_of(result: "Result", signal: Signal) -> tuple[Any, str | None]:
     """The numbers of the columns of a signal, and what they are of; None where it has none."""
     if len(signal.samples.shape) == 1:
         return None, None
@@ -133,7 +131,7 @@ def to_xarray(result: "Result") -> Any:
         dims, (numbers, of) = ["time_ms"], columns_of(result, signal)
         if of is not None:
             dim = f"{signal.name} {of}"
-            if dim in coords and not np.array_equal(coords[dim][1], numbers):
+            if dim in coords and coords[dim][1].tolist() != numbers.tolist():
                 dim = f"{signal.title} {of}"
             coords[dim] = dim, numbers
             dims.append(dim)
