@@ -36,9 +36,8 @@ from ._sonata_files import (
     number,
     types_of,
 )
-from ._sonata_models import TEMPLATES, Numbers, Template
+from ._sonata_models import TEMPLATES, Numbers, Template, check_maps, template_of
 
-_POINT = ("point_neuron", "point_process")
 _STATIC = ("static_synapse", "nest:static_synapse")
 _PLAIN_WEIGHTS = ("wmax", "default_weight_fnc", "set_syn_weight")
 _JUMPS = ("instantaneous", "instanteneous")  # as the files of the Allen Institute spell it
@@ -211,7 +210,7 @@ class _Reader:
             raise InvalidValueError(owner, "node_id", "ids, each once", "one twice")
         groups = Groups(arrays, "node", name, n)
         groups.check_none("model_template", "model_type")
-        templates = {t: _template(table, t, rows.get(t)) for t in np.unique(types).tolist()}
+        templates = {t: template_of(table, t, rows.get(t)) for t in np.unique(types).tolist()}
         kinds = list(dict.fromkeys(templates.values(), None))
         kind_of = {t: kinds.index(kind) for t, kind in templates.items()}
         which = by_type(owner, types, rows, lambda t: kind_of[t]).astype(np.int64)
@@ -250,9 +249,9 @@ class _Reader:
                 continue
             given[t] = self._parameters("point_neuron_models_dir", rows[t])
             for name in given[t]:
-                _check_maps(f"{rows[t]['dynamics_params']}, node type {t}", name, template)
+                check_maps(f"{rows[t]['dynamics_params']}, node type {t}", name, template)
         for name in groups.names("dynamics_params"):
-            _check_maps(owner, name, template)
+            check_maps(owner, name, template)
         out = {}
         for name, theirs in known.items():
             base = by_type(
@@ -484,30 +483,6 @@ class _Reader:
             own = self._free(key if len(theirs.ours) == 1 else f"{key}: {ours.name}")
             made = Stimulation(ours.name, stimulus, weight=1.0, synapse=Delta(), name=own)
             self._stimuli.append(made)
-
-
-def _template(table: str, node_type: int, row: dict[str, str] | None) -> str | None:
-    """The model of a node type; None for virtual nodes; raises for one that does not map."""
-    owner = f"{table}, node type {node_type}"
-    if row is None:
-        raise InvalidValueError(table, "node_type_id", f"given for type {node_type}", "none")
-    kind = row.get("model_type")
-    if kind == "virtual":
-        return None
-    if kind not in _POINT:
-        must = f"one of {', '.join(_POINT)} and virtual, which map"
-        raise InvalidValueError(owner, "model_type", must, repr(kind))
-    template = row.get("model_template")
-    if template not in TEMPLATES:
-        must = f"one of {', '.join(TEMPLATES)}, which map"
-        raise InvalidValueError(owner, "model_template", must, repr(template))
-    return template
-
-
-def _check_maps(owner: str, name: str, template: Template) -> None:
-    """Raises `InvalidValueError` for a parameter that ours does not have."""
-    if name != "type" and name not in template.known:
-        raise spec.unknown(f"parameter of {template.name}", name, template.known, owner, name)
 
 
 def _one(x: Num[np.ndarray, " n"]) -> Numbers:

@@ -9,8 +9,10 @@ from jaxtyping import Float
 
 from .._model import Neuron, Synapse
 from ..neurons import LIF, AdEx, IafPscAlpha, IafPscDelta, IafPscExp, Izhikevich
+from ..spec import InvalidValueError, unknown
 from ..synapses import AlphaConductance, Delta, Direct, ExponentialConductance
 
+_POINT = ("point_neuron", "point_process")
 # One number for all neurons, or one for each.
 Numbers = float | Float[np.ndarray, " n"]
 
@@ -162,6 +164,30 @@ TEMPLATES = {
         ),
     )
 }
+
+
+def template_of(table: str, node_type: int, row: dict[str, str] | None) -> str | None:
+    """The model of a node type; None for virtual nodes; raises for one that does not map."""
+    owner = f"{table}, node type {node_type}"
+    if row is None:
+        raise InvalidValueError(table, "node_type_id", f"given for type {node_type}", "none")
+    kind = row.get("model_type")
+    if kind == "virtual":
+        return None
+    if kind not in _POINT:
+        must = f"one of {', '.join(_POINT)} and virtual, which map"
+        raise InvalidValueError(owner, "model_type", must, repr(kind))
+    template = row.get("model_template")
+    if template not in TEMPLATES:
+        must = f"one of {', '.join(TEMPLATES)}, which map"
+        raise InvalidValueError(owner, "model_template", must, repr(template))
+    return template
+
+
+def check_maps(owner: str, name: str, template: Template) -> None:
+    """Raises `InvalidValueError` for a parameter that ours does not have."""
+    if name != "type" and name not in template.known:
+        raise unknown(f"parameter of {template.name}", name, template.known, owner, name)
 
 
 def table() -> str:
