@@ -340,7 +340,7 @@ def _changed_at(r: random.Random, file: Any, name: str, names: list[str]) -> Non
         dtype = r.choice(("f8", "i4", "u1", "S100")) if old is None else old.dtype
         rest = np.shape(old)[1:]
         shape = r.choice(
-            ((10**8,), (10**10,), (2**40, *rest), (2**31, *rest), (2**62,), (0, 2**40))
+            ((10**6,), (10**9,), (10**10,), (2**40, *rest), (2**31, *rest), (2**62,), (0, 2**40))
         )
         chunks = tuple(min(n, 10) or 1 for n in shape)
         more = r.choice(({}, {"compression": "gzip"}, {"fillvalue": 1}, {"shuffle": True}))
