@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # --- Results and records in a notebook.
 
+_DRAWN = 1_000_000  # spikes that are looked at
+
 
 def html_of_record(record: "Record") -> str:
     """What is recorded, as a table of the settings that say so."""
@@ -65,13 +67,12 @@ def html_of_result(result: "Result") -> str:
     title += f" from {result.start:g} to {result.stop:g} ms in {result.run_s:.3g} s"
     title += f"; {result.nothing_sampled}" if result.nothing_sampled else ""
     title += _ended(result)
-    bands, rows = [], []
+    bands, rows, first = [], [], _drawn_from(result)
     for name, n in result.populations.items():
         spikes = rate = "not recorded"
         if result.spikes:
-            events = result.events(name)
-            bands.append((name, *events, n))
-            spikes = f"{events[0].size:,}"
+            bands.append((name, *result.events(name, first), n))
+            spikes = f"{result.spikes.count(name):,}"
         if result.spikes or name in result.counts or name in result.statistics:
             hz = result.rate(name)
             rate = f"{hz:.2f} Hz" if hz == hz else "-"
@@ -82,8 +83,15 @@ def html_of_result(result: "Result") -> str:
     sampled = result._samples() + [(k, "spikes per step", x) for k, x in result.counts.items()]
     shapes = [(name, what, " x ".join(f"{n:,}" for n in x.shape)) for name, what, x in sampled]
     tables.append(table(("recorded", "variable", "samples x numbers"), shapes))
-    drawing = raster(bands, result.start, result.stop)
+    drawing = raster(bands, result.start if first is None else first, result.stop)
     return page(title if result.n_steps else f"{title}: no time steps", tables, drawing)
+
+
+def _drawn_from(result: "Result") -> float | None:
+    """From when on spikes are drawn [ms]: the last of many, which may be on disk; None for all."""
+    total = sum(result.spikes.count(name) for name in result.spikes)
+    part = result.duration * _DRAWN / max(total, 1)
+    return None if total <= _DRAWN else result.stop - max(part, result.dt)
 
 
 def _ended(result: "Result") -> str:
