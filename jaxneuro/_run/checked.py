@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import spec
+from .._disk.parts import OnDisk
 from ..spec import InvalidValueError
 from .statistics import SpikeSums
 
@@ -26,14 +27,16 @@ class _Array(spec.Kind):
         self.ndim, self.rows, self.of = ndim, rows, jnp.integer if whole else jnp.number
 
     def convert(self, value: Any) -> Any:
-        shape: Any = getattr(value, "shape", None)
-        dtype: Any = getattr(value, "dtype", None)
-        known = shape is not None and (dtype == np.dtype(bool) or jnp.issubdtype(dtype, self.of))
-        if not known or len(shape) != self.ndim or self.rows not in (None, shape[0]):
-            rows = "" if self.rows is None else f", the first of {self.rows}"
-            what = "whole numbers" if self.of is jnp.integer else "numbers"
-            got = f"{dtype} of shape {shape}" if shape is not None else None
-            raise spec.Unfit(f"an array of {what} with {self.ndim} axes{rows}", got)
+        what = "whole numbers" if self.of is jnp.integer else "numbers"
+        rows = "" if self.rows is None else f", the first of {self.rows}"
+        must = f"an array of {what} with {self.ndim} axes{rows}"
+        if not isinstance(value, np.ndarray | np.generic | OnDisk):
+            raise spec.Unfit(must)
+        shape: tuple[int, ...] = value.shape
+        dtype = value.dtype
+        number = dtype == np.dtype(bool) or jnp.issubdtype(dtype, self.of)
+        if not number or len(shape) != self.ndim or self.rows not in (None, shape[0]):
+            raise spec.Unfit(must, f"{dtype} of shape {shape}")
         return value
 
 
