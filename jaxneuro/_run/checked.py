@@ -32,7 +32,7 @@ class _Array(spec.Kind):
         must = f"an array of {what} with {self.ndim} axes{rows}"
         if not isinstance(value, np.ndarray | np.generic | OnDisk):
             raise spec.Unfit(must)
-        shape: tuple[int, ...] = value.shape
+        shape: Any = value.shape
         dtype = value.dtype
         number = dtype == np.dtype(bool) or jnp.issubdtype(dtype, self.of)
         if not number or len(shape) != self.ndim or self.rows not in (None, shape[0]):

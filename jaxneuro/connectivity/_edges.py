@@ -20,6 +20,7 @@ from ._edge_columns import OWNER, EdgeSource, read_first_column
 _BLOCK, _PART = 1 << 14, 1 << 19  # what a cache holds, and what is worth a thread
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 _LARGEST_INDEX = 2**31 - 1
+_MOST_WITHOUT_EDGES = 100_000_000  # neurons, whose numbers take 0.8 GB whatever the edges take
 _DUPLICATES = spec.OneOf("refuse", "sum", "keep")
 
 
@@ -75,11 +76,13 @@ def read_edges(
     if neurons is None and i.dtype.kind == j.dtype.kind == "i":
         i, j = _numbers(sides[0], i), _numbers(sides[1], j)
         n = int(max(i.max(initial=-1), j.max(initial=-1))) + 1
-        try:
-            ids = np.arange(n)
-        except MemoryError:
-            must, got = "those of neurons that fit in memory", counted(n, "neuron")
-            raise spec.InvalidValueError(OWNER, "indices", must, got) from None
+        if n > max(_MOST_WITHOUT_EDGES, i.size):
+            most = f"{_MOST_WITHOUT_EDGES:,}"
+            must = (
+                f"of at most {most} neurons, or of as many as there are edges (ids need neurons=)"
+            )
+            raise spec.InvalidValueError(OWNER, "indices", must, counted(n, "neuron"))
+        ids = np.arange(n)
     else:
         ids = _sorted_names(sides, i, j) if neurons is None else _given(neurons)
         known = _Ids(ids)
