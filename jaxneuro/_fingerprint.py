@@ -33,7 +33,7 @@ def sum_of(arrays: Iterable[Any]) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for x in map(np.asarray, arrays):
         digest.update(f"{x.dtype}{x.shape}".encode())
-        digest.update(memoryview(np.ascontiguousarray(x).reshape(-1).view(np.uint8)))
+        digest.update(np.ascontiguousarray(x).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
