@@ -149,21 +149,23 @@ class SavedRun:
         """Has an interval written, of these fields of a `Result`, and the state after it.
 
         `run` are the times and `until_held` of the whole run. Of an interval without a step only
-        the state is written again.
+        the state is written again. An interval is taken once, also if Ctrl-C came in between.
         """
         begin, steps, number = self.steps, values["n_steps"], self.intervals
+        if values["first_step"] - self._about["first_step"] < begin:
+            return
         ends, sums = Ends.of(self.saved["ends"]), dict(self.saved["inputs"])
         new = steps > 0 or not number
         if new:
             sums = self._summed(sums, begin, begin + steps)
             ends = ends.after(values)
-        self.saved = {
+        saved = {
             "ends": ends.saved(),
             "inputs": sums,
             "sums": {name: tuple(x) for name, x in values["statistics"].items()},
             **run,
         }
-        saved, state = self.saved, values["state"]
+        state = values["state"]
 
         def part(stem: Path) -> None:
             if new:
@@ -171,9 +173,10 @@ class SavedRun:
 
         self.folder.write_meanwhile(
             part,
-            self.intervals,
+            len(saved["ends"]["steps"]),
             lambda: {"state": dict(vars(SavedState.of(state))), **saved},
         )
+        self.saved = saved
 
     def result(self, now: Mapping[str, Any] | None, known: Mapping[str, Any]) -> Result:
         """All of the run, with the interval `now` that is not handed over, and what is `known`."""

@@ -15,7 +15,7 @@ from .. import spec
 from .._disk.arrays import read_npz
 from .._disk.folder import RunFolder
 from .._disk.parts import OnDisk
-from .._disk.values import FileKind, write_values
+from .._disk.values import FileKind, plain_name, write_values
 from .._fingerprint import fingerprint, sum_of
 from .._network.changes import facts_of, unlike
 from .._network.network import Network
@@ -105,36 +105,43 @@ class _Loop:
         if times < done:
             must = f"{done} or more, which the folder holds"
             raise InvalidValueError("repeat", "times", must, str(times))
-        state, outs = self.state, []
+        outs: list[Any] = []
+        now = self.state, 0  # assigned at once: Ctrl-C leaves whole calls
         with Progress("repeating", times, "calls", show) as progress:
             progress.advance(done)
             try:
                 for k in range(done, times):
-                    new, out = self.step(state, k)
+                    state, out = self.step(now[0], k)
                     outs.append(out)
-                    state = new
+                    now = state, k + 1 - done
                     progress.advance(1)
                     if (k + 1) % every == 0:
-                        self._hand_over(state, outs)
-                        outs = []
+                        self._hand_over(*now, done, outs)
             finally:
-                if outs:
-                    self._hand_over(state, outs)
+                self._hand_over(*now, done, outs)
                 self.folder.wait()
-        return state, self._outs(times)
+        return now[0], self._outs(times)
 
-    def _hand_over(self, state: Any, outs: list[Any]) -> None:
-        """Has what some calls returned written, and the state after them."""
+    def _hand_over(self, state: Any, calls: int, done: int, outs: list[Any]) -> None:
+        """Has what the last of `calls` returned written, and the state after them.
+
+        `done` are those of earlier processes. What is handed over is counted, and not again.
+        """
         before = int(self.ends[-1]) if self.ends.size else 0
-        self.ends = ends = np.append(self.ends, before + len(outs))
+        if done + calls == before:
+            return
+        first = before - done
+        ends, mine = np.append(self.ends, done + calls), outs[first:calls]
 
         def part(stem: Path) -> None:
-            each = [arrays_of("out", out) for out in outs]
+            each = [arrays_of("out", out) for out in mine]
             stacked = {name: np.stack([x[name] for x in each]) for name in each[0]}
             write_values(stem.with_suffix(".npz"), _LOOP, {"out": stacked})
 
         saved = lambda: {"state": arrays_of("state", state), "ends": ends}  # noqa: E731
         self.folder.write_meanwhile(part, len(ends), saved)
+        self.ends = ends
+        outs[first:calls] = [None] * len(mine)  # on the disk; memory holds two intervals
 
     def _outs(self, times: int) -> Any:
         """What all calls returned, on disk; of one call, its structure."""
@@ -146,7 +153,7 @@ class _Loop:
             out = self.step(self.start, 0)[1]
         paths, tree = jax.tree_util.tree_flatten_with_path(out)
         read = functools.partial(_read, self.folder)
-        names = [f"out/{path_text(path)}" for path, _ in paths]
+        names = [f"out/{plain_name(path_text(path))}" for path, _ in paths]
         leaves = [
             OnDisk(self.ends, np.shape(x), dtype_of(x), functools.partial(read, name=name))
             for name, (_, x) in zip(names, paths)

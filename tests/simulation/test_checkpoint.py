@@ -8,6 +8,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import assemblies as ac
+from jaxneuro._disk.folder import RunFolder
 from tests.simulation.test_files import NET, same
 
 TREE = {"w": jnp.arange(3.0), "half": jnp.ones((2, 2), jnp.bfloat16), "key": jax.random.key(7)}
@@ -157,3 +158,22 @@ def test_an_assembly_brain(tmp_path):
     one, whole = ac.run(brain, brain.init(key=1), active, rounds=20)
     same(jax.tree.map(np.asarray, state), jax.tree.map(np.asarray, one))
     np.testing.assert_array_equal(np.asarray(seen.support).reshape(20, -1), whole.support)
+
+
+def test_names_of_any_characters_and_ctrl_c_while_handing_over(tmp_path, monkeypatch):
+    calls, whole = [], RunFolder.write_meanwhile
+
+    def stop(self, *given):
+        whole(self, *given)
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    step = lambda x, k: (x + 1, {"a/b": x, "%": 2 * x})  # noqa: E731
+    monkeypatch.setattr(RunFolder, "write_meanwhile", stop)
+    with pytest.raises(KeyboardInterrupt):
+        jn.checkpoint.repeat(step, np.int64(0), 9, save=tmp_path, every=2)
+    state, seen = jn.checkpoint.repeat(step, np.int64(0), 9, save=tmp_path, every=2)
+    assert state == 9
+    np.testing.assert_array_equal(seen["a/b"], np.arange(9))
+    np.testing.assert_array_equal(seen["%"], 2 * np.arange(9))

@@ -199,6 +199,26 @@ def test_ctrl_c_saves_what_is_finished(tmp_path):
     as_one(run(tmp_path))
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_ctrl_c_while_an_interval_is_handed_over(tmp_path, monkeypatch, when):
+    calls, whole = [], module.RunFolder.write_meanwhile
+
+    def stop(self, *given):
+        calls.append(1)
+        if len(calls) != 2:
+            return whole(self, *given)
+        if when == "after":
+            whole(self, *given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.RunFolder, "write_meanwhile", stop)
+    with pytest.raises(jn.Interrupted) as stopped:
+        run(tmp_path)
+    as_one(stopped.value.result)
+    assert jn.Recording.open(tmp_path).n_steps == stopped.value.result.n_steps >= 140
+    as_one(run(tmp_path))
+
+
 def test_a_condition_that_held_is_kept(tmp_path):
     asked = []
 
