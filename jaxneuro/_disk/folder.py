@@ -115,10 +115,22 @@ class RunFolder:
         return sorted(self.path.glob("part-*.npz"))
 
     def forget_after(self, number: int) -> None:
-        """Deletes parts from a number on, which no state counts."""
-        for file in self.path.iterdir():
-            if (found := _PART.fullmatch(file.name)) and int(found[1]) >= number:
-                file.unlink()
+        """Deletes the part that was being written after `number` intervals: no state counts it.
+
+        Raises:
+            InvalidValueError: for later ones, whose states somebody has taken away.
+        """
+        parts = ((_PART.fullmatch(file.name), file) for file in self.path.iterdir())
+        beyond = [
+            (int(found[1]), file) for found, file in parts if found and int(found[1]) >= number
+        ]
+        if beyond and max(beyond)[0] > number:
+            got = (
+                f"{os.fspath(self.path)!r} with {max(beyond)[1].name} and states of {number} alone"
+            )
+            raise InvalidValueError(self.owner, "save", "a folder with its last state", got)
+        for _, file in beyond:
+            file.unlink()
 
     def write(self, part: Callable[[Path], None], number: int, state: Mapping[str, Any]) -> None:
         """Writes the last of `number` intervals, and then the state after it: they count now.

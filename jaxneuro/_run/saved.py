@@ -120,14 +120,15 @@ class SavedRun:
         self._parts = parts_here()
         self._net, self._about, self._given = net, _about(net, start, record, info, inputs), inputs
         before, last = self.folder.about(), self.folder.last()
-        self.folder.forget_after(0 if last is None else last[0])
         if before is None or last is None:
+            self.folder.forget_after(0)
             self._about["parts"] = self._parts.name
             self.folder.begin(self._about)
             return start
         self._about["parts"], self._parts = before["parts"], parts_named(before["parts"])
         self.saved = self.before = last[1]
         self.folder.refuse(_differences(self._about, before) or self._other_inputs())
+        self.folder.forget_after(last[0])
         if before["with"] != self._about["with"]:
             _log.warning(
                 "simulate: the run in %s was begun with %s and goes on with %s: bits may differ",

@@ -91,12 +91,13 @@ class _Loop:
         arrays = arrays_of("state", start)
         about = {"about": json.dumps(about), "start": sum_of(arrays.values())}
         before, last = folder.about(), folder.last()
-        folder.forget_after(0 if last is None else last[0])
         if before is None or last is None:
+            folder.forget_after(0)
             folder.begin(about)
             self.state, self.ends = start, np.zeros(0, np.int64)
             return
         folder.refuse(_differences(about, before))
+        folder.forget_after(last[0])
         self.ends = last[1]["ends"]
         self.state = tree_like("state", start, last[1]["state"])
 

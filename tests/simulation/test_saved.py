@@ -281,6 +281,16 @@ def test_a_state_that_is_cut_off_is_named_and_the_one_before_is_there(tmp_path, 
     as_one(run(tmp_path))
 
 
+def test_parts_whose_states_are_gone_are_not_deleted(tmp_path):
+    run(tmp_path)
+    for state in tmp_path.glob("state-*.npz"):
+        state.unlink()
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(jn.InvalidValueError, match="save must be a folder with its last state"):
+        run(tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_part_that_is_cut_off_is_named_where_it_is_read(tmp_path, parts):
     run(tmp_path)
     first = tmp_path / f"part-000000.{'npz' if parts is NpzParts else 'h5'}"
