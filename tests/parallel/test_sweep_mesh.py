@@ -67,7 +67,7 @@ def test_a_mesh_is_saved_and_resumed_without_one(tmp_path):
     grid = {"x": np.arange(20.0)}
     mesh = Mesh(jax.devices()[:2], ("points",))
     jn.sweep(lambda x: jnp.sin(x), grid, mesh=mesh, chunk=4, save=tmp_path)
-    sorted(tmp_path.glob("chunk-*.npz"))[0].unlink()
+    sorted(tmp_path.glob("part-*.npz"))[0].unlink()
     result = jn.sweep(lambda x: jnp.sin(x), grid, save=tmp_path)
     assert result.found == 16
     np.testing.assert_allclose(result.values, np.sin(grid["x"]), rtol=1e-6)
