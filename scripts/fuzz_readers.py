@@ -53,16 +53,16 @@ class Readers:
 
     def restore(self) -> None:
         """All files as they were."""
-        for file in self.folder.iterdir():
-            if file.name not in self.good:
-                shutil.rmtree(file) if file.is_dir() else file.unlink()
+        shutil.rmtree(self.folder)
         for name, data in self.good.items():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_bytes(data)
 
     def made(self, name: str) -> tuple[Callable, Callable]:
         """What damages and what reads, `damage(random) -> file name` and `read(file name)`."""
         make, read = getattr(self, f"_{name}")()
-        self.good = {x.name: x.read_bytes() for x in self.folder.iterdir() if x.name != "lock"}
+        files = [x for x in self.folder.rglob("*") if x.is_file() and x.name != "lock"]
+        self.good = {str(x.relative_to(self.folder)): x.read_bytes() for x in files}
         return make, read
 
     def _put(self, name: str, data: bytes) -> str:
@@ -158,14 +158,14 @@ class Readers:
         from jaxneuro._run.part_files import NpzParts
 
         usual, saved.parts_here = saved.parts_here, NpzParts
-        small_run(save=self.folder, every=2.0)
+        small_run(save=self.folder, every=3.0)
         saved.parts_here = usual
         last = max(x.name for x in self.folder.glob("state-*"))
         parts = [x.name for x in self.folder.glob("part-*")]
         return self._npz(["run.npz", last, *sorted(parts)]), self._read_run
 
     def _hdf5(self) -> Any:
-        small_run(save=self.folder, every=2.0)
+        small_run(save=self.folder, every=3.0)
         parts = sorted(x.name for x in self.folder.glob("part-*"))
         npz = self._npz(["run.npz", max(x.name for x in self.folder.glob("state-*"))])
         data = {name: (self.folder / name).read_bytes() for name in parts}
@@ -190,6 +190,28 @@ class Readers:
         import jaxneuro as jn
 
         used(lambda: jn.Recording.open(self.folder))
+
+    def _sonata(self) -> Any:
+        import jaxneuro as jn
+
+        jn.io.write_sonata(jn.build(networks()[2], 1, 0.1), self.folder, duration=5.0)
+        files = sorted(str(x.relative_to(self.folder)) for x in self.folder.rglob("*.*"))
+        data = {name: (self.folder / name).read_bytes() for name in files}
+        trees = {name: json.loads(x) for name, x in data.items() if name.endswith(".json")}
+        words = ["nest:iaf_psc_exp", "nrn:IntFire1", "E", "spikes", "h5", "..", "/", "$X", "100"]
+        pieces = [str(x).encode("utf-8", "surrogatepass") for x in (*words, *damage.NUMBERS, " ")]
+
+        def make(r: random.Random) -> str:
+            name = r.choice(files)
+            if r.random() < 0.2 or name.endswith(".csv"):
+                return self._put(name, damage.bytes_changed(r, data[name], pieces))
+            if name.endswith(".h5"):
+                damage.hdf5_changed(r, str(self.folder / name))
+                return name
+            text = json.dumps(damage.tree_changed(r, trees[name], words))
+            return self._put(name, text.encode("utf-8", "surrogatepass"))
+
+        return make, lambda name: jn.io.read_sonata(self.folder, max_mb=64.0)
 
     # Arrays and lists of edges.
 
@@ -307,7 +329,7 @@ class Readers:
         Explicit.from_edges(path, duplicates="sum")
 
 
-NAMES = ("json", "toml", "result", "checkpoint", "run", "hdf5", "npy", "csv", "parquet")
+NAMES = ("json", "toml", "result", "checkpoint", "run", "hdf5", "sonata", "npy", "csv", "parquet")
 
 
 def networks() -> list[Any]:
@@ -337,7 +359,16 @@ def networks() -> list[Any]:
     stimuli = [jn.Stimulation("E", jn.stimuli.Poisson(8.0), weight=1.0, synapse=delta)]
     steps = jn.stimuli.Steps([0.5, 3.3], [10.1, -0.7])
     stimuli += [jn.Stimulation("I", jn.stimuli.Current(steps))]
-    return [first, jn.Description([e, i], many, stimuli)]
+    cells = [
+        jn.Population("in", 3, jn.neurons.Relay()),
+        jn.Population("E", 3, jn.neurons.IafPscExp()),
+    ]
+    own = {"weight": 100.0, "delay": 1.5, "synapse": jn.synapses.Direct("ex")}
+    one = jn.Projection("in", "E", jn.connectivity.AllToAll(), **own)
+    spikes = jn.stimuli.SpikeTimes([1.0, 2.0, 3.0], [0, 1, 2])
+    given = jn.Stimulation("in", spikes, weight=1.0, synapse=delta)
+    points = jn.Description(cells, [one], [given])
+    return [first, jn.Description([e, i], many, stimuli), points]
 
 
 def small_run(**more: Any) -> Any:
