@@ -10,6 +10,7 @@ process that is killed at any moment leaves a folder that ends with a finished i
 two states stay.
 """
 
+import collections
 import concurrent.futures
 import os
 import re
@@ -17,6 +18,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+import numpy as np
 
 from .. import spec
 from ..spec import InvalidValueError
@@ -42,18 +45,23 @@ class RunFolder:
         given = spec.check(owner, "save", spec.FilePath("folder"), path)
         if given.exists() and not given.is_dir():
             raise InvalidValueError(owner, "save", "a folder", f"the file {os.fspath(given)!r}")
-        self.path, self.owner, self.kind, self._lock = given, owner, kind, None
+        self.path, self.owner, self.kind, self._lock = given.absolute(), owner, kind, None
+        self._sizes = np.zeros(0, np.int64)  # of what an interval has in files, in bytes
         self._writer: concurrent.futures.ThreadPoolExecutor | None = None
         self._pending: concurrent.futures.Future | None = None
 
     def __enter__(self) -> "RunFolder":
-        self.path.mkdir(parents=True, exist_ok=True)
-        foreign = [x.name for x in self.path.iterdir() if x.name != "lock"]
-        if foreign and not (self.path / "run.npz").exists() and not self._unfinished(foreign):
-            must = "empty, or one that was begun by the same call"
-            got = f"{os.fspath(self.path)!r}, with {sorted(foreign)[0]!r}"
-            raise InvalidValueError(self.owner, "save", must, got)
-        self._lock = _locked(self.path)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            foreign = [x.name for x in self.path.iterdir() if x.name != "lock"]
+            if foreign and not (self.path / "run.npz").exists() and not self._unfinished(foreign):
+                must = "empty, or one that was begun by the same call"
+                got = f"{os.fspath(self.path)!r}, with {sorted(foreign)[0]!r}"
+                raise InvalidValueError(self.owner, "save", must, got)
+            self._lock = _locked(self.path)
+        except OSError as error:
+            text = f"{self.owner}: {self.path} cannot be written ({error.strerror})"
+            raise OSError(error.errno, text) from error
         self._writer = concurrent.futures.ThreadPoolExecutor(1, "jaxneuro saves")
         for file in self.path.glob(".*.part"):  # what a killed process was writing
             file.unlink(missing_ok=True)
@@ -97,7 +105,9 @@ class RunFolder:
         while numbers:
             path = self.path / f"state-{numbers[-1]:06d}.npz"
             try:
-                return numbers[-1], read_values(self.owner, path, self.kind)[1]
+                _, found = read_values(self.owner, path, self.kind)
+                self._sizes = found.pop("sizes", self._sizes)
+                return numbers[-1], found
             except FileNotFoundError:  # whoever writes has just gone on
                 numbers = self._states()
             except InvalidValueError as error:
@@ -114,21 +124,29 @@ class RunFolder:
         """The files of parts that are in no order of time, as those of a sweep."""
         return sorted(self.path.glob("part-*.npz"))
 
-    def forget_after(self, number: int) -> None:
+    def go_on_after(self, number: int) -> None:
         """Deletes the part that was being written after `number` intervals: no state counts it.
 
         Raises:
-            InvalidValueError: for later ones, whose states somebody has taken away.
+            InvalidValueError: for later ones, whose states somebody has taken away, and for earlier
+                ones whose files have not the size with which they were written.
         """
-        parts = ((_PART.fullmatch(file.name), file) for file in self.path.iterdir())
-        beyond = [
-            (int(found[1]), file) for found, file in parts if found and int(found[1]) >= number
-        ]
+        held: collections.Counter[int] = collections.Counter()
+        beyond = []
+        for file in self.path.iterdir():
+            if not (found := _PART.fullmatch(file.name)):
+                continue
+            if int(found[1]) < number:
+                held[int(found[1])] += file.stat().st_size
+            else:
+                beyond.append((int(found[1]), file))
         if beyond and max(beyond)[0] > number:
-            got = (
-                f"{os.fspath(self.path)!r} with {max(beyond)[1].name} and states of {number} alone"
-            )
+            got = f"{os.fspath(self.path)!r}, with {max(beyond)[1].name} and states of {number}"
             raise InvalidValueError(self.owner, "save", "a folder with its last state", got)
+        for part, size in enumerate(self._sizes.tolist()):
+            if held[part] != size:
+                must = f"a folder whose {self.part(part).name} has {size:,} bytes"
+                raise InvalidValueError(self.owner, "save", must, f"{held[part]:,} bytes")
         for _, file in beyond:
             file.unlink()
 
@@ -139,11 +157,14 @@ class RunFolder:
         """
         try:
             part(self.part(number - 1))
-            write_values(self.path / f"state-{number:06d}.npz", self.kind, state)
+            size = sum(x.stat().st_size for x in self.path.glob(f"{self.part(number - 1).name}.*"))
+            self._sizes = np.append(self._sizes[: number - 1], size)
+            values = {"sizes": self._sizes, **state}
+            write_values(self.path / f"state-{number:06d}.npz", self.kind, values)
         except OSError as error:
             text = f"{self.owner}: {self.path} cannot be written ({error.strerror or error})"
             text += ". What it holds is whole, and the same call goes on from there"
-            raise OSError(error.errno, text) from error
+            raise OSError(*filter(None, [error.errno]), text) from error
         for old in self._states()[:-_STATES]:
             (self.path / f"state-{old:06d}.npz").unlink(missing_ok=True)
 

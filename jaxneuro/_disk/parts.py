@@ -52,17 +52,16 @@ class OnDisk:
         index = index if isinstance(index, tuple) else (index,)
         if not index or index[0] is Ellipsis:
             index = (slice(None), *index)
-        rows, rest = index[0], index[1:]
-        first, last = self._range(rows)
-        found = self._rows(first, last, rest)
+        rows, rest = index[0], (slice(None), *index[1:])
         if isinstance(rows, slice):
-            start, stop, step = rows.indices(len(self))
-            stop = None if stop < first else stop - first  # of a negative step
-            return found[start - first : stop : step] if last > first else found
-        rows = np.asarray(rows)
-        if rows.dtype == bool:
-            rows = np.flatnonzero(rows)
-        return found[np.where(rows < 0, rows + len(self), rows) - first]
+            chosen = range(*rows.indices(len(self)))
+            found = self._every(chosen if chosen.step > 0 else chosen[::-1], rest)
+            return found if chosen.step > 0 else found[::-1]
+        rows = self._numbers(rows)
+        if rows.ndim and any(isinstance(x, list | np.ndarray) for x in rest):
+            raise IndexError("rows and columns by numbers at once: choose the rows first")
+        found = self._each(rows.reshape(-1), rest)
+        return found.reshape(*rows.shape, *found.shape[1:]) if rows.ndim else found[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Shaped[np.ndarray, "..."]:
         found = self[:]
@@ -81,37 +80,45 @@ class OnDisk:
         shape = " x ".join(f"{n:,}" for n in self.shape)
         return f"OnDisk: {shape} {self.dtype}, in {len(self._ends)} parts; x[...] reads them"
 
-    def _range(self, rows: Any) -> tuple[int, int]:
-        """The rows from which to which an index chooses."""
-        if isinstance(rows, slice):
-            chosen = range(*rows.indices(len(self)))
-            ends = (chosen[0], chosen[-1]) if chosen else (0, -1)
-            return min(ends), max(ends) + 1
+    def _numbers(self, rows: Any) -> Int[np.ndarray, "..."]:
+        """The rows that numbers or a mask choose, from 0 on."""
         rows = np.asarray(rows)
-        if rows.dtype == bool:
-            if rows.shape != self.shape[:1]:
-                raise IndexError(f"a mask of {rows.shape} for {len(self)} rows")
+        if rows.dtype == bool and rows.shape == self.shape[:1]:
             rows = np.flatnonzero(rows)
-        rows = np.where(rows < 0, rows + len(self), rows)
+        if rows.dtype.kind not in "iu" and rows.size:
+            raise IndexError(f"rows are numbers, a slice or a mask of {len(self)}")
+        rows = np.where(rows < 0, rows + len(self), rows).astype(np.int64)
         if rows.size and not (rows.min() >= 0 and rows.max() < len(self)):
             raise IndexError(f"there are {len(self)} rows")
-        return (int(rows.min()), int(rows.max()) + 1) if rows.size else (0, 0)
+        return rows
 
-    def _rows(self, first: int, last: int, rest: tuple) -> Shaped[np.ndarray, "rows ..."]:
-        """Consecutive rows, with further indices of each."""
+    def _every(self, chosen: range, rest: tuple) -> Shaped[np.ndarray, "rows ..."]:
+        """Ascending rows at equal distances, with further indices of each."""
         found = []
-        begin = int(np.searchsorted(self._ends, first, side="right"))
+        begin = int(np.searchsorted(self._ends, chosen.start, side="right"))
         for part in range(begin, len(self._ends)):
-            start = int(self._ends[part - 1]) if part else 0
-            if start >= last:
+            start, end = (int(self._ends[k]) if k >= 0 else 0 for k in (part - 1, part))
+            if start >= chosen.stop:
                 break
-            if int(self._ends[part]) > start:
-                rows = slice(max(first - start, 0), last - start)
-                x = self._read(part)[rows]
-                found.append(np.ascontiguousarray(x[(slice(None), *rest)]) if rest else x)
+            # The first of the rows that is in this part, and the first that is behind it.
+            first, last = (-((chosen.start - x) // chosen.step) for x in (start, end))
+            mine = chosen[max(first, 0) : max(last, 0)]
+            if mine:
+                x = self._read(part)[mine.start - start : mine[-1] + 1 - start : mine.step]
+                found.append(np.ascontiguousarray(x[rest]))
         if not found:
-            return np.empty((0, *self.shape[1:]), self.dtype)[(slice(None), *rest)]
+            return np.empty((0, *self.shape[1:]), self.dtype)[rest]
         return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _each(self, rows: Int[np.ndarray, " n"], rest: tuple) -> Shaped[np.ndarray, "n ..."]:
+        """Rows by number, with further indices of each; a part is read once."""
+        parts = np.searchsorted(self._ends, rows, side="right")
+        found = np.empty((rows.size, *self.shape[1:]), self.dtype)[rest]
+        for part in np.unique(parts):
+            mine = parts == part
+            start = self._ends[part - 1] if part else 0
+            found[mine] = self._read(part)[rows[mine] - start][rest]
+        return found
 
 
 class EventsOnDisk:

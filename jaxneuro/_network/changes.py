@@ -98,20 +98,23 @@ def _of_name(net: "Network", other: "Network", name: str) -> Iterator[Change]:
 
 
 def facts_of(net: "Network") -> dict[str, dict[str, list[str]]]:
-    """All that `changes` compares but connections, of a network that will be gone.
+    """All that `changes` compares, of a network that will be gone.
 
-    By name what is known, each as its text and a sum of its value; individual weights by a sum
-    alone. `unlike` compares two.
+    By name what is known, each as its text and a sum of its value; synapses (who is connected, and
+    after which delay) and individual weights by a sum alone. `unlike` compares two.
     """
-    out = {"": {"dt": _kept(_Fact(net.dt, "ms")), "dtype": _kept(_Fact(str(net.dtype)))}}
+    out = {"network": {"dt": _kept(_Fact(net.dt, "ms")), "dtype": _kept(_Fact(str(net.dtype)))}}
     for name in net.names:
         found = settable(net, name)
         facts = _facts(net, found, name, read=False)
         out[_titled(_kind(found, name), name)] = {k[1]: _kept(x) for k, x in facts.items()}
-    for pathway in net.pathways:
+    for number, pathway in enumerate(net.pathways):
+        title = ", ".join(_titled("projection", name) for name in pathway.projections)
+        facts = out.setdefault(title, {})
+        table = fingerprint(*jax.tree.leaves(pathway.table)).tobytes().hex()
+        facts["synapses"] = [f"{net.synapses_of(number):,}", table]
         if pathway.plastic is not None or any(m.individual for m in pathway.members):
-            title = ", ".join(_titled("projection", name) for name in pathway.projections)
-            out.setdefault(title, {})["weights"] = _kept(_Fact(pathway.weights))
+            facts["weights"] = _kept(_Fact(pathway.weights))
     return out
 
 

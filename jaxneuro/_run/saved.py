@@ -41,6 +41,9 @@ def _about(
 ) -> dict[str, Any]:
     """What tells a run from others, and what of it is known before it."""
     facts = {name: getattr(record, name) for name in record.__dataclass_fields__}
+    if record.function is not None:  # whose name may be that of another one
+        sampled = jax.eval_shape(lambda s: record.sample(net, *net.step(s)).function, start)
+        facts["function gives"] = str(jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", sampled))
     edges = {name: bin_edges(net, name, x) for name, x in record.weight_histograms.items()}
     return {
         "network": json.dumps(facts_of(net)),
@@ -70,7 +73,7 @@ def _differences(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]
     """In what a run differs from the one of a folder, a line each."""
     found = unlike(json.loads(now["network"]), json.loads(before["network"]))
     if not found and not np.array_equal(now["fingerprint"], before["fingerprint"]):
-        found = ["the network: another description, key of build, dtype or partition"]
+        found = ["the network: another description, key of build or partition"]
     for name, (text, digest) in now["record"].items():
         was, old = before["record"].get(name, ["nothing", ""])
         if digest != old:
@@ -121,14 +124,14 @@ class SavedRun:
         self._net, self._about, self._given = net, _about(net, start, record, info, inputs), inputs
         before, last = self.folder.about(), self.folder.last()
         if before is None or last is None:
-            self.folder.forget_after(0)
+            self.folder.go_on_after(0)
             self._about["parts"] = self._parts.name
             self.folder.begin(self._about)
             return start
         self._about["parts"], self._parts = before["parts"], parts_named(before["parts"])
         self.saved = self.before = last[1]
         self.folder.refuse(_differences(self._about, before) or self._other_inputs())
-        self.folder.forget_after(last[0])
+        self.folder.go_on_after(last[0])
         if before["with"] != self._about["with"]:
             _log.warning(
                 "simulate: the run in %s was begun with %s and goes on with %s: bits may differ",

@@ -335,7 +335,6 @@ class _Run:
             state = saved.begin(net, state, record, inputs)
             sums = {name: SpikeSums(*x) for name, x in saved.saved["sums"].items()}
             nothing = nothing._replace(sums=nothing.sums | sums, state=state)
-            self.until_held = saved.saved["until_held"] and checks is not None
         self.now = _Now(state, Store(net, record), nothing)
 
     def run(self, n_steps: int, show: bool) -> Result:
@@ -343,19 +342,19 @@ class _Run:
         if n_steps < first:
             must = f"{first * dt:g} ms or more, which the folder holds"
             raise InvalidValueError("simulate", "duration", must, f"{n_steps * dt:g} ms")
-        self.start, ended = time.perf_counter(), self.until_held
-        stretches = [] if ended else self._plan(first, n_steps)
+        self.start = time.perf_counter()
         self.now = self.now._replace(store=self._store(n_steps))
         unit = f"ms ({counted(n_steps, 'step')})"
         with Progress("simulating", n_steps * dt, unit, show) as progress:
             progress.advance(first * dt)
             try:
+                # What is given now is asked, which may not be what ended the run before.
+                ended = first > 0 and self._asked(first, n_steps, progress)
+                stretches = [] if ended else self._plan(first, n_steps)
                 programs = self._compile(stretches, progress)
                 self.start = time.perf_counter()
-                if first and not ended:  # a process may have ended before it asked
-                    ended = self._asked(first, n_steps, progress)
                 state, offset = self.now.start, first
-                for parts in () if ended else stretches:
+                for parts in stretches:
                     for part in parts:
                         args = self._arguments(state, offset, part)
                         out = programs[part.room, part.record](*args)

@@ -38,7 +38,9 @@ def save(path: str | os.PathLike, state: Any, **trees: Any) -> None:
     """
     whole = spec.check("save", "path", spec.FilePath(), path)
     given = {"state": state, **trees}
-    write_values(whole, _FILE, {name: arrays_of(name, tree) for name, tree in given.items()})
+    write_values(
+        whole, _FILE, {name: arrays_of("save", name, tree) for name, tree in given.items()}
+    )
 
 
 def load(path: str | os.PathLike, state: Any, **trees: Any) -> Any:
@@ -71,20 +73,19 @@ def load(path: str | os.PathLike, state: Any, **trees: Any) -> Any:
 # --- Pytrees as arrays by name.
 
 
-def arrays_of(name: str, tree: Any) -> dict[str, np.ndarray]:
+def arrays_of(owner: str, name: str, tree: Any) -> dict[str, np.ndarray]:
     """The leaves of a pytree by their paths; raises `InvalidValueError` for what is no number."""
     out = {}
     for path, x in jax.tree_util.tree_leaves_with_path(tree):
         if not getattr(x, "is_fully_addressable", True):
             must = "on the devices of this process"
-            raise InvalidValueError("save", f"{name}{path_text(path)}", must, "on those of several")
+            raise InvalidValueError(owner, f"{name}{path_text(path)}", must, "on those of several")
         x = jax.random.key_data(x) if _is_key(x) else x
         found = np.asarray(x)
         if found.dtype.hasobject or found.dtype.kind in "USMm":
             must = "an array, a number or a JAX key"
-            raise InvalidValueError(
-                "save", f"{name}{path_text(path)}", must, f"a {type(x).__name__}"
-            )
+            got = f"a {type(x).__name__}"
+            raise InvalidValueError(owner, f"{name}{path_text(path)}", must, got)
         out[path_text(path)] = found
     return out
 
@@ -118,19 +119,23 @@ def _placed(x: np.ndarray, like: Any) -> Any:
         return as_array(x)
     if isinstance(like, jax.Array):
         return jax.device_put(x, like.sharding)
-    return x if isinstance(like, np.ndarray | np.generic) else np.asarray(x).item()
+    if isinstance(like, np.ndarray):
+        return x
+    return x[()] if isinstance(like, np.generic) else x.item()
 
 
 def _is_key(x: Any) -> bool:
     return jnp.issubdtype(getattr(x, "dtype", np.dtype(int)), jax.dtypes.prng_key)
 
 
-def dtype_of(x: Any) -> np.dtype:
-    return np.dtype(getattr(x, "dtype", np.asarray(x).dtype))
+def kinds_of(tree: Any) -> dict[str, str]:
+    """The dtypes and shapes of the leaves of a pytree, by their paths."""
+    return {path_text(path): _what(x) for path, x in jax.tree_util.tree_leaves_with_path(tree)}
 
 
 def _what(x: Any) -> str:
-    return f"{dtype_of(x)} of shape {np.shape(x)}"
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    return f"{x.dtype} of shape {x.shape}"
 
 
 def path_text(path: Any) -> str:

@@ -1,6 +1,5 @@
 """A loop whose state is on the disk: `repeat`."""
 
-import functools
 import json
 import os
 import sys
@@ -12,19 +11,20 @@ import jax
 import numpy as np
 
 from .. import spec
-from .._disk.arrays import read_npz
+from .._disk.arrays import npz_shapes, read_npz
 from .._disk.folder import RunFolder
 from .._disk.parts import OnDisk
-from .._disk.values import FileKind, plain_name, write_values
+from .._disk.values import HEADER, FileKind, decoded, nodes_of, write_values
 from .._fingerprint import fingerprint, sum_of
 from .._network.changes import facts_of, unlike
 from .._network.network import Network
 from .._progress import Progress
-from .._text import shown
+from .._text import brief, shown
 from ..spec import InvalidValueError
-from ._files import arrays_of, dtype_of, path_text, tree_like
+from ._files import arrays_of, kinds_of, path_text, tree_like
 
 _LOOP = FileKind("jaxneuro loop", 1, "jn.checkpoint.repeat")
+_WHOLE = "a whole file that jn.checkpoint.repeat wrote"
 
 
 @spec.arguments(
@@ -58,8 +58,9 @@ def repeat(
     and for training, where the state is `(parameters, optimiser)` and `out` a loss.
 
     Args:
-        step: a function of the state and of k. It is not traced; it depends on nothing else that
-            changes.
+        step: a function of the state and of k, called on the host; it depends on nothing else that
+            changes. The states, and the outs, of all calls have the same structure, shapes and
+            dtypes.
         state: at the begin, a pytree.
         times: how many calls in all.
         save: the folder.
@@ -70,10 +71,13 @@ def repeat(
 
     Returns:
         The state after the last call, and what all calls returned: a pytree as of one call, whose
-        arrays have an axis of calls in front and are on disk (`x[...]` reads them).
+        arrays have an axis of calls in front and are on disk (`x[...]` reads them). Where a
+        finished loop is read, and a call returns other classes than dicts, tuples and lists, `step`
+        is traced for them; if it cannot be, the arrays come as a dict.
 
     Raises:
-        InvalidValueError: for the folder of another loop, or of a longer one.
+        InvalidValueError: for the folder of another loop, of a longer one or with files that are
+            not whole, and for a call that returns something else than those before.
         OSError: where it cannot be written; what it holds is whole.
         FolderInUseError: for a folder that another loop is writing; it is a `RuntimeError`.
     """
@@ -84,21 +88,30 @@ def repeat(
 
 
 class _Loop:
-    """One call of `repeat`."""
+    """One call of `repeat`.
+
+    Attributes:
+        shape: what a call returns, as a pytree of the names of its arrays; None before it is known.
+        kinds: the dtypes and shapes of these arrays, by name.
+    """
 
     def __init__(self, folder: RunFolder, step: Callable, start: Any, about: dict[str, Any]):
         self.folder, self.step, self.start = folder, step, start
-        arrays = arrays_of("state", start)
-        about = {"about": json.dumps(about), "start": sum_of(arrays.values())}
+        about = {
+            "about": json.dumps(about),
+            "start": sum_of(arrays_of("repeat", "state", start).values()),
+        }
         before, last = folder.about(), folder.last()
         if before is None or last is None:
-            folder.forget_after(0)
+            folder.go_on_after(0)
             folder.begin(about)
             self.state, self.ends = start, np.zeros(0, np.int64)
+            self.shape, self.kinds = None, None
             return
         folder.refuse(_differences(about, before))
-        folder.forget_after(last[0])
+        folder.go_on_after(last[0])
         self.ends = last[1]["ends"]
+        self.shape, self.kinds = last[1]["shape"], last[1]["kinds"]
         self.state = tree_like("state", start, last[1]["state"])
 
     def run(self, times: int, every: int, show: bool) -> tuple[Any, Any]:
@@ -112,7 +125,7 @@ class _Loop:
             progress.advance(done)
             try:
                 for k in range(done, times):
-                    state, out = self.step(now[0], k)
+                    state, out = self._called(now[0], k)
                     outs.append(out)
                     now = state, k + 1 - done
                     progress.advance(1)
@@ -121,7 +134,24 @@ class _Loop:
             finally:
                 self._hand_over(*now, done, outs)
                 self.folder.wait()
-        return now[0], self._outs(times)
+        return now[0], self._outs() if times else None
+
+    def _called(self, state: Any, k: int) -> tuple[Any, Any]:
+        """What a call returns, which must be of one kind in all calls."""
+        both = self.step(state, k)
+        if not (isinstance(both, tuple | list) and len(both) == 2):
+            raise InvalidValueError("repeat", "what step returns", "(state, out)", brief(both))
+        kinds = kinds_of(both[1])
+        self.kinds = kinds if self.kinds is None else self.kinds
+        if self.shape is None:
+            self.shape = jax.tree_util.tree_map_with_path(lambda at, x: path_text(at), both[1])
+        compared = ("state", kinds_of(both[0]), kinds_of(state)), ("out", kinds, self.kinds)
+        for name, now, before in compared:
+            for path in (x for x in (before | now) if now.get(x) != before.get(x)):
+                must = f"{before.get(path, 'nothing')}, as before call {k}"
+                got = now.get(path, "nothing")
+                raise InvalidValueError("repeat", f"{name}{path}", must, got)
+        return both[0], both[1]
 
     def _hand_over(self, state: Any, calls: int, done: int, outs: list[Any]) -> None:
         """Has what the last of `calls` returned written, and the state after them.
@@ -135,36 +165,54 @@ class _Loop:
         ends, mine = np.append(self.ends, done + calls), outs[first:calls]
 
         def part(stem: Path) -> None:
-            each = [arrays_of("out", out) for out in mine]
+            each = [arrays_of("repeat", "out", out) for out in mine]
             stacked = {name: np.stack([x[name] for x in each]) for name in each[0]}
             write_values(stem.with_suffix(".npz"), _LOOP, {"out": stacked})
 
-        saved = lambda: {"state": arrays_of("state", state), "ends": ends}  # noqa: E731
-        self.folder.write_meanwhile(part, len(ends), saved)
+        # Taken now: the next call may give the memory of its state away (`donate_argnums`).
+        arrays = arrays_of("repeat", "state", state)
+        shape = self.shape if _is_plain(self.shape) else None
+        saved = {"state": arrays, "ends": ends, "shape": shape, "kinds": self.kinds}
+        self.folder.write_meanwhile(part, len(ends), lambda: saved)
         self.ends = ends
         outs[first:calls] = [None] * len(mine)  # on the disk; memory holds two intervals
 
-    def _outs(self, times: int) -> Any:
+    def _outs(self) -> Any:
         """What all calls returned, on disk; of one call, its structure."""
-        if not times:
-            return None
-        try:
-            out = jax.eval_shape(lambda s: self.step(s, 0)[1], self.start)
-        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError):  # it cannot be traced
-            out = self.step(self.start, 0)[1]
-        paths, tree = jax.tree_util.tree_flatten_with_path(out)
-        read = functools.partial(_read, self.folder)
-        names = [f"out/{plain_name(path_text(path))}" for path, _ in paths]
-        leaves = [
-            OnDisk(self.ends, np.shape(x), dtype_of(x), functools.partial(read, name=name))
-            for name, (_, x) in zip(names, paths)
-        ]
-        return jax.tree.unflatten(tree, leaves)
+        path = self.folder.part(0).with_suffix(".npz")
+        shapes = npz_shapes("repeat", path, _WHOLE)
+        _, nodes = nodes_of("repeat", path, _LOOP, _read(self.folder, 0, HEADER))
+
+        def on_disk(name: str) -> OnDisk:
+            (_, *row), dtype = shapes[name]
+            return OnDisk(self.ends, tuple(row), dtype, lambda k: _read(self.folder, k, name))
+
+        arrays = decoded("repeat", path, nodes["out"], on_disk)
+        if self.shape is None and arrays:  # it has classes of its own, and no call was made here
+            try:
+                out = jax.eval_shape(lambda s: self.step(s, 0)[1], self.start)
+                names = jax.tree_util.tree_map_with_path(lambda at, x: path_text(at), out)
+                return jax.tree.map(lambda name: arrays[name], names)
+            except Exception:  # a function of the user may raise anything
+                return arrays
+        return jax.tree.map(lambda name: arrays[name], self.shape)
 
 
 def _read(folder: RunFolder, part: int, name: str) -> np.ndarray:
     path = folder.part(part).with_suffix(".npz")
-    return read_npz("repeat", path, "a whole file", names={name})[name]
+    found = read_npz("repeat", path, _WHOLE, names={name})
+    if name not in found:
+        raise InvalidValueError("repeat", f"the file {str(path)!r}", _WHOLE, f"no {name!r}")
+    return found[name]
+
+
+def _is_plain(shape: Any) -> bool:
+    """Whether a file can say how names are nested."""
+    if type(shape) in (tuple, list):
+        return all(map(_is_plain, shape))
+    if type(shape) is dict:
+        return all(type(k) is str and _is_plain(x) for k, x in shape.items())
+    return shape is None or type(shape) is str
 
 
 # --- Which loop it is.

@@ -1,5 +1,7 @@
 """Pytrees in files, and loops whose state is on the disk."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -137,7 +139,7 @@ def test_training_goes_on_after_an_error_where_it_was(tmp_path):
     state, seen = jn.checkpoint.repeat(
         lambda s, k: called.append(k) or step(s, k), begin, 20, save=tmp_path, every=5
     )
-    assert called[:7] == list(range(13, 20))  # and once more for the structure of what it returns
+    assert called == list(range(13, 20))
     expected, losses = begin, []
     for k in range(20):
         expected, out = step(expected, k)
@@ -177,3 +179,62 @@ def test_names_of_any_characters_and_ctrl_c_while_handing_over(tmp_path, monkeyp
     assert state == 9
     np.testing.assert_array_equal(seen["a/b"], np.arange(9))
     np.testing.assert_array_equal(seen["%"], 2 * np.arange(9))
+
+
+class Seen(NamedTuple):
+    x: object
+    more: object
+
+
+@pytest.mark.parametrize(
+    "out", [lambda s: s, lambda s: {"x": [s, None], "y": (2 * s,)}, lambda s: None], ids="xyn"
+)
+def test_a_finished_loop_is_read_without_a_call(tmp_path, out):
+    def step(state, k):
+        assert isinstance(state, np.ndarray)  # not traced
+        called.append(k)
+        return state + 1.0, out(state)
+
+    called, begin = [], np.zeros(2)
+    for times, calls in ((3, 3), (3, 3), (5, 5), (5, 5)):
+        state, seen = jn.checkpoint.repeat(step, begin, times, save=tmp_path, every=2)
+        assert called == list(range(calls))
+        same(state, begin + times)
+        expected = [out(begin + k) for k in range(times)]
+        whole = jax.tree.map(lambda *x: np.stack(x), *expected)
+        same(jax.tree.map(np.asarray, seen), whole)
+
+
+def test_classes_of_a_finished_loop_are_traced_or_come_as_a_dict(tmp_path):
+    free = lambda s, k: (s + 1.0, Seen(s, [s]))  # noqa: E731
+    bound = lambda s, k: (s + 1.0, Seen(s, [float(s)]))  # noqa: E731
+    for name, step in (("free", free), ("bound", bound)):
+        for _ in range(2):
+            _, seen = jn.checkpoint.repeat(step, np.float64(1), 3, save=tmp_path / name)
+        x = seen.x if name == "free" else seen[".x"]
+        np.testing.assert_array_equal(x, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("step", "field"),
+    [
+        (lambda s, k: (jnp.float32(s), s), "state"),
+        (lambda s, k: ({"a": s}, s), "state"),
+        (lambda s, k: (s, np.zeros(k)), "out"),
+        (lambda s, k: (s, {f"a{k}": s}), "out['a0']"),
+        (lambda s, k: (s, "text"), "out"),
+        (lambda s, k: s, "what step returns"),
+    ],
+    ids=range(6),
+)
+def test_calls_that_return_something_else_are_refused(tmp_path, step, field):
+    with pytest.raises(jn.InvalidValueError) as refused:
+        jn.checkpoint.repeat(step, 0.5, 3, save=tmp_path, every=2)
+    assert (refused.value.owner, refused.value.field) == ("repeat", field)
+
+
+def test_a_state_may_be_donated(tmp_path):
+    step = jax.jit(lambda s: (s + 1.0, s.sum()), donate_argnums=0)
+    state, seen = jn.checkpoint.repeat(lambda s, k: step(s), jnp.ones(3), 6, save=tmp_path)
+    np.testing.assert_array_equal(state, [7.0] * 3)
+    np.testing.assert_array_equal(seen, 3.0 * np.arange(1, 7))

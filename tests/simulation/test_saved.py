@@ -138,8 +138,15 @@ OTHERS = {
     "record": (lambda: {"record": jn.Record()}, "record: variables {}, was"),
     "parameter": (lambda: {"model": NET.set("E", v_th=-49.0)}, "population 'E': v_th -49"),
     "weight": (lambda: {"model": NET.set("E->E", weight=0.5)}, "projection 'E->E': weight 0.5"),
-    "built with another key": (lambda: {"model": jn.build(DESCRIBED, 2, 0.1)}, "key of build"),
-    "dt": (lambda: {"model": jn.build(DESCRIBED, 1, 0.05)}, "dt 0.05 ms, was 0.1 ms"),
+    "built with another key": (
+        lambda: {"model": jn.build(DESCRIBED, 2, 0.1)},
+        r"projection 'E->E'.*: synapses [\d,]+, was [\d,]+",
+    ),
+    "delays": (
+        lambda: {"model": jn.build(balanced(delay=jn.Uniform(0.5, 7.0)), 1, 0.1)},
+        r"projection 'E->E'.*: synapses [\d,]+, was [\d,]+, others",
+    ),
+    "dt": (lambda: {"model": jn.build(DESCRIBED, 1, 0.05)}, "network: dt 0.05 ms, was 0.1 ms"),
     "inputs": (lambda: {"inputs": {"E": 1.0}}, r"inputs: \['E'\], was \[\]"),
 }
 DESCRIBED = balanced(delay=jn.Uniform(0.5, 8.0))
@@ -232,7 +239,10 @@ def test_a_condition_that_held_is_kept(tmp_path):
     assert asked == [4.0, 8.0, 12.0, 16.0, 20.0]
     as_one(ended)
     again = run(tmp_path, until=until, check_interval=4.0)
-    assert (again.duration, again.until_held, len(asked)) == (20.0, True, 5)
+    assert (again.duration, again.until_held) == (20.0, True)
+    assert asked[5:] == [20.0]  # nothing is run again
+    later = run(tmp_path, until=lambda x: x.stop >= 24.0, check_interval=4.0)
+    assert (later.duration, later.until_held) == (24.0, True)
     further = run(tmp_path)
     assert not further.until_held
     as_one(further)
@@ -297,6 +307,36 @@ def test_a_part_that_is_cut_off_is_named_where_it_is_read(tmp_path, parts):
     first.write_bytes(first.read_bytes()[:-100])
     with pytest.raises(jn.InvalidValueError, match=f"{first.name}' must be a whole file"):
         jn.Recording.open(tmp_path).events("E")
+    before = sorted(tmp_path.iterdir())
+    for _ in range(2):  # it is found before anything is run, as one that is missing
+        with pytest.raises(jn.InvalidValueError, match="save must be a folder whose part-000000"):
+            run(tmp_path, 2 * MS)
+        assert sorted(tmp_path.iterdir()) == before
+        first.unlink(missing_ok=True)
+        before = sorted(tmp_path.iterdir())
+
+
+def test_a_function_of_another_structure_is_refused(tmp_path):
+    run(tmp_path, record=jn.Record(function=lambda s, o: {"step": s.step}, interval=1.0))
+    with pytest.raises(jn.InvalidValueError, match=r"record: function gives .*int32\[\].*, was"):
+        run(tmp_path, record=jn.Record(function=lambda s, o: s.step, interval=1.0))
+
+
+def test_the_working_directory_may_change(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    result = run("run", callback=lambda _: os.chdir(tmp_path / "elsewhere"), check_interval=10.0)
+    as_one(result)
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    def refuse(*given):
+        raise PermissionError(13, "Permission denied", "lock")
+
+    monkeypatch.setattr("jaxneuro._disk.folder.open", refuse, raising=False)
+    with pytest.raises(OSError, match=r"simulate: .*run cannot be written \(Permission denied\)"):
+        run(tmp_path / "run")
 
 
 def test_a_newer_version_is_refused(tmp_path, monkeypatch):
