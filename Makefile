@@ -64,14 +64,14 @@ zoo: $(STAMP)
 
 # Kernels that changed are compiled, no others, with the headers of the jaxlib that is there: a second
 # one for the build alone would take ten seconds. They are compiled while pip installs what the
-# package needs. The demo waits for no tools of a developer, and for no modules that it does not
+# package, and jaxlib, need. The demo waits for no tools of a developer, and for no modules that it does not
 # import to be compiled.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 $(DEMO): extras := plot,progress
 $(STAMP): extras := plot,progress,dev
 $(DEMO) $(STAMP): $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) "setuptools>=77" "jaxlib>=0.10"
+	$(PIP) --no-deps "setuptools>=77" "jaxlib>=0.10"
 	$(BIN)/python setup.py --quiet build_ext & kernels=$$!; \
 	  $(BIN)/python scripts/requirements.py $(extras) | $(PIP) --requirement /dev/stdin; wait $$kernels
 	$(PIP) --no-build-isolation --editable ".[$(extras)]"
