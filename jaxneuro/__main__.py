@@ -89,8 +89,9 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="NAME:VARIABLE",
-        help="state variables to record into --out, beside the spikes: E:v is v of population E; "
-        "for a projection or a stimulation that sends spikes, they are those of its receptor",
+        help="state variables to record into --out or --save, beside the spikes: E:v is v of "
+        "population E; for a projection or a stimulation that sends spikes, they are those of its "
+        "receptor",
     )
     run.add_argument(
         "--interval", type=float, metavar="MS", help="between two samples of --record (default dt)"
@@ -191,8 +192,10 @@ def _record(args: argparse.Namespace) -> Any:
         if not (name and colon and variable):
             raise ValueError(f"--record must be NAME:VARIABLE, such as E:v; got {text!r}")
         variables.setdefault(name, []).append(variable)
-    if variables and args.out is None:
-        raise ValueError("--record needs --out FILE.npz, where what is recorded goes")
+    if variables and args.out is None and args.save is None:
+        raise ValueError(
+            "--record needs --out FILE.npz or --save FOLDER, where what is recorded goes"
+        )
     if args.interval is None:
         return jn.Record(variables=variables)
     if not variables:

@@ -424,7 +424,7 @@ class Items(Kind):
         if not isinstance(value, tuple) or len(value) < self.at_least:
             some = f" of at least {self.at_least}" if self.at_least else ""
             raise Unfit(f"a list{some}")
-        return tuple(_item(self.kind, f"[{k}]", x) for k, x in enumerate(value))
+        return tuple(_item(self.kind, f"at [{k}]", x) for k, x in enumerate(value))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -437,8 +437,8 @@ class Entries(Kind):
         if not isinstance(value, Mapping):
             raise Unfit("a mapping from names to values")
         for key in value:
-            _item(Name(), " (a key)", key)
-        return KeptMapping({key: _item(self.kind, f"[{key!r}]", x) for key, x in value.items()})
+            _item(Name(), "as a key", key)
+        return KeptMapping({key: _item(self.kind, f"at [{key!r}]", x) for key, x in value.items()})
 
 
 def _item(kind: Kind, where: str, value: Any) -> Any:
@@ -446,7 +446,7 @@ def _item(kind: Kind, where: str, value: Any) -> Any:
         return kind.convert(value)
     except Unfit as error:
         got = brief(value) if error.got is None else error.got
-        raise Unfit(error.must, f"{got} at {where}", error.hint) from None
+        raise Unfit(error.must, f"{got} {where}", error.hint) from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -458,7 +458,10 @@ class FilePath(Kind):
     def convert(self, value: Any) -> Path:
         if not isinstance(value, str | os.PathLike) or not os.fspath(value):
             raise Unfit(f"the path of a {self.of}")
-        return Path(os.fsdecode(value))
+        path = os.fsdecode(value)
+        if "\0" in path:  # the system's text ends there
+            raise Unfit(f"the path of a {self.of}, without a zero character")
+        return Path(path)
 
 
 @dataclasses.dataclass(frozen=True)

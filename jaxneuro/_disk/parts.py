@@ -1,5 +1,6 @@
 """Arrays on disk, in parts along their first axis: only what is asked for is read."""
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -74,7 +75,8 @@ class OnDisk:
 
     def view(self, dtype: Any) -> "OnDisk":
         """The same bytes as numbers of another dtype of equal size."""
-        return OnDisk(self._ends, self.shape[1:], dtype, lambda part: self._read(part).view(dtype))
+        read = functools.partial(_viewed, self._read, dtype)
+        return OnDisk(self._ends, self.shape[1:], dtype, read)
 
     def __repr__(self) -> str:
         shape = " x ".join(f"{n:,}" for n in self.shape)
@@ -119,6 +121,10 @@ class OnDisk:
             start = self._ends[part - 1] if part else 0
             found[mine] = self._read(part)[rows[mine] - start][rest]
         return found
+
+
+def _viewed(read: Callable, dtype: Any, part: int) -> Shaped[np.ndarray, "rows ..."]:
+    return read(part).view(dtype)
 
 
 class EventsOnDisk:

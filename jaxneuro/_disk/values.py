@@ -90,6 +90,8 @@ def decoded(owner: str, path: Path, node: Any, array: Callable[[str], Any]) -> A
     """A value of a file, whose arrays are `array(name)`."""
     try:
         return _decode(node, array)
+    except InvalidValueError:  # of an array, which says more
+        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         named = f"the file {os.fspath(path)!r}"
         raise InvalidValueError(owner, named, "whole", f"a damaged one: {error!r}") from error

@@ -1,13 +1,16 @@
 """What a saved run has recorded: intervals in files, read where they are asked for."""
 
+import contextlib
+import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Shaped
 
+from .. import spec
 from .._disk.arrays import MOST_MB
 from .._disk.folder import RunFolder
 from .._disk.parts import EventsOnDisk, OnDisk
@@ -68,7 +71,9 @@ class _Intervals:
         self, folder: RunFolder, about: Any, sizes: Any, ends: Ends, now: Mapping[str, Any] | None
     ):
         self._parts, self._sizes = parts_named(about["parts"]), sizes
-        self._folder, self._ends, self._now = folder, ends, {}
+        # One of its own: a result may be pickled, and a lock and a thread that writes may not.
+        self._folder = RunFolder(folder.owner, folder.path, RUN)
+        self._ends, self._now = ends, {}
         self._files = len(ends.steps) - (now is not None)
         if now is not None:
             self._now[HEADER] = header_of(RUN, grown(now), self._now)
@@ -79,75 +84,76 @@ class _Intervals:
         samples = np.array(self._ends.samples)
         number = int(np.searchsorted(samples, 0, side="right")) if samples[-1] else 0
         path = self._folder.part(number)
-        if number < self._files:
-            header, shapes = self._parts.header(path)
-        else:
-            header = self._now[HEADER]
-            shapes = {name: (x.shape, x.dtype) for name, x in self._now.items()}
-        _, nodes = nodes_of("simulate", path, RUN, header)
-        try:
-            found = {
-                field: self._decoded(path, nodes[field], getattr(self._ends, rows), shapes)
-                for field, rows in _ROWS.items()
-                if field != "spikes"
-            }
-            return {"spikes": self._spikes(path, nodes["spikes"], shapes), **found}
-        except InvalidValueError:
-            raise
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            named = f"the file {str(path)!r}"
-            raise InvalidValueError(
-                "simulate", named, "whole", f"a damaged one: {error!r}"
-            ) from error
+        with _owned(self._folder.owner):
+            if number < self._files:
+                header, shapes = self._parts.header(path)
+            else:
+                header = self._now[HEADER]
+                shapes = {name: (x.shape, x.dtype) for name, x in self._now.items()}
+            _, nodes = nodes_of("", path, RUN, header)
+            try:
+                found = {
+                    field: self._decoded(path, nodes[field], getattr(self._ends, rows), shapes)
+                    for field, rows in _ROWS.items()
+                    if field != "spikes"
+                }
+                return {"spikes": self._spikes(path, nodes["spikes"], shapes), **found}
+            except InvalidValueError:
+                raise
+            except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+                named = f"the file {str(path)!r}"
+                raise InvalidValueError("", named, "whole", f"a damaged one: {error!r}") from error
 
     def _decoded(
-        self, path: Path, node: Any, rows: Any, shapes: Any, change: Any = lambda part, x: x
+        self, path: Path, node: Any, rows: tuple[int, ...], shapes: Any, change: Any = None
     ) -> Any:
-        return decoded("simulate", path, node, self._arrays(rows, shapes, change))
-
-    def _arrays(self, rows: tuple[int, ...], shapes: Any, change: Any) -> Any:
-        """What gives an array of all intervals by its name; `rows` is how many end with each."""
+        """A value whose arrays are those of all intervals; `rows` is how many end with each."""
         ends = np.array(rows, np.int64)
 
         def array(name: str) -> OnDisk:
+            if name not in shapes:
+                there = sorted(x.name for x in path.parent.glob(f"{path.name}.*"))
+                named, got = f"the files '{path}.*'", f"{', '.join(there)}, which lack it"
+                raise InvalidValueError("", named, f"whole, with {name!r}", got)
             (_, *row), dtype = shapes[name]
-
-            def read(part: int) -> Shaped[np.ndarray, "rows ..."]:
-                x = self._read(part, name)
-                shape = (int(ends[part] - (ends[part - 1] if part else 0)), *row)
-                if (x.shape, x.dtype) != (shape, dtype):
-                    must = f"{dtype} of shape {shape}"
-                    got = f"{x.dtype} of shape {x.shape}"
-                    raise InvalidValueError("simulate", self._named(part, name), must, got)
-                return change(part, x)
-
+            read = functools.partial(self._rows, name, ends, tuple(row), dtype, change)
             return OnDisk(ends, tuple(row), dtype, read)
 
-        return array
+        return decoded("", path, node, array)
+
+    def _rows(
+        self, name: str, ends: Any, row: tuple[int, ...], dtype: Any, change: Any, part: int
+    ) -> Shaped[np.ndarray, "rows ..."]:
+        """An array of an interval, of the shape that it must have; `change` makes another of it."""
+        shape = (int(ends[part] - (ends[part - 1] if part else 0)), *row)
+        with _owned(self._folder.owner):
+            x = self._read(part, name)
+            if (x.shape, x.dtype) != (shape, dtype):
+                must, got = (f"{d} of shape {n}" for d, n in ((dtype, shape), (x.dtype, x.shape)))
+                raise InvalidValueError("", self._named(part, name), must, got)
+            return x if change is None else change(part, x)
 
     def _spikes(self, path: Path, node: Any, shapes: Any) -> dict[str, EventsOnDisk] | None:
         if "plain" in node:
             return None
         found, ends = {}, np.array(self._ends.steps, np.int64)
-        begins = (0, *self._ends.steps)
         for name, rows in self._ends.spikes.items():
-
-            def steps(part: int, x: Any, of: str = name) -> Any:
-                """Steps from the begin of the run on; in a file they are from that of its own."""
-                last = begins[part + 1] - begins[part]
-                check_spikes(self._named(part, f"steps of {of}"), x, last, ascending=True)
-                return x + x.dtype.type(begins[part])
-
-            def neurons(part: int, x: Any, of: str = name) -> Any:
-                return check_spikes(self._named(part, f"neurons of {of}"), x, self._sizes[of])
-
             inside = dict(node["dict"])[name]["tuple"]
-            at = self._decoded(path, inside[0], rows, shapes, steps)
-            of = self._decoded(path, inside[1], rows, shapes, neurons)
+            changes = functools.partial(self._steps, name), functools.partial(self._neurons, name)
+            at, of = (self._decoded(path, x, rows, shapes, f) for x, f in zip(inside, changes))
             if any(x.ndim != 1 or x.dtype.kind not in "iu" for x in (at, of)):
                 raise ValueError(f"spikes of {name!r}")
             found[name] = EventsOnDisk(at, of, ends)
         return found
+
+    def _steps(self, of: str, part: int, x: Any) -> Any:
+        """Steps from the begin of the run on; in a file they are from that of its own."""
+        begin, end = (0, *self._ends.steps)[part : part + 2]
+        check_spikes(self._named(part, f"steps of {of}"), x, end - begin, ascending=True)
+        return x + x.dtype.type(begin)
+
+    def _neurons(self, of: str, part: int, x: Any) -> Any:
+        return check_spikes(self._named(part, f"neurons of {of}"), x, self._sizes[of])
 
     def _named(self, part: int, name: str) -> str:
         return f"{name} in the file {str(self._folder.part(part))!r}"
@@ -156,6 +162,16 @@ class _Intervals:
         """An array of an interval."""
         here = part >= self._files
         return self._now[name] if here else self._parts.read(self._folder.part(part), name)
+
+
+@contextlib.contextmanager
+def _owned(owner: str) -> Iterator[None]:
+    """Errors of what reads files, which does not know for whom it does, are those of an owner."""
+    try:
+        yield
+    except InvalidValueError as error:
+        of = error.field, error.must, error.got, error.hint
+        raise InvalidValueError(owner, *of) from error.__cause__
 
 
 def grown(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +189,7 @@ def result_fields(
     done, first, every = ends.steps[-1], about["first_step"], info.every
     samples = np.arange(first // every, (first + done) // every) if every else np.zeros(0)
     layout: Any = tuple(map(tuple, info.layout))
-    sizes = check_layout("simulate", layout)
+    sizes = check_layout(folder.owner, layout)
     return {
         **info._replace(n_steps=done, layout=layout).fields(),
         **_Intervals(folder, about, sizes, ends, now).fields(),
@@ -189,11 +205,12 @@ def result_fields(
 
 def open_run(owner: str, path: Any) -> Result:
     """The result of the run in a folder, of which nothing is read before it is asked for."""
-    folder = RunFolder(owner, path, RUN)
-    about = folder.about() if folder.path.is_dir() else None
+    given = spec.check(owner, "path", spec.FilePath("folder"), path)
+    about = RunFolder(owner, given, RUN).about() if given.is_dir() else None
     if about is None:
         must = "a folder that simulate(save=) wrote"
-        raise InvalidValueError(owner, "path", must, repr(str(folder.path)))
+        raise InvalidValueError(owner, "path", must, repr(str(given)))
+    folder = RunFolder(owner, given, RUN)
     last = folder.last()
     if last is None:
         must = "of a run with a finished interval"

@@ -108,7 +108,7 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     the bits of one run; with a longer duration it goes further; a finished run is read. The folder
     of another run is refused, with what differs; `every`, `until` and `callback` are free. The
     result reads from the folder what is asked for, as `jn.Recording.open(folder)` does later: its
-    samples and counts are arrays on disk, `x[...]` reads them. docs/long_runs.md has more.
+    samples and counts are arrays on disk, `x[...]` reads them. docs/guide/long_runs.md has more.
 
     A bare neuron model runs as a population "neurons" of `n` at time step `dt`, in float32 or in
     `dtype`. An f-I curve: `simulate(model, 1000.0, dt=0.1, current=currents)`, then

@@ -4,7 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Int
 
 from .. import spec
 
@@ -44,7 +44,7 @@ def traces_to_pandas(result: "Result", name: str) -> Any:
     _check_recorded("population or projection with traces", name, result.traces)
     index = pandas.Index(result.sample_times, name="time_ms")
     parts = {
-        variable: pandas.DataFrame(x, index, _neurons(result, name, x))
+        variable: pandas.DataFrame(np.asarray(x), index, _neurons(result, name, x))
         for variable, x in result.traces[name].items()
     }
     return pandas.concat(parts, axis=1, names=["variable", "neuron"])
@@ -60,21 +60,17 @@ def weights_to_pandas(result: "Result", name: str) -> Any:
     """See `Result.weights_to_pandas`."""
     pandas = extra_module("pandas")
     _check_recorded("projection with recorded weights", name, result.weights)
-    x = result.weights[name]
+    x = np.asarray(result.weights[name])
     index = pandas.Index(result.sample_times, name="time_ms")
     return pandas.DataFrame(x, index, pandas.Index(_synapses(result, name, x), name="synapse"))
 
 
-def _synapses(
-    result: Any, name: str, x: Shaped[np.ndarray, "samples chosen"]
-) -> Int[np.ndarray, " chosen"]:
+def _synapses(result: Any, name: str, x: Any) -> Int[np.ndarray, " chosen"]:
     """The synapses that the columns of recorded weights belong to."""
     return result.synapses.get(name, np.arange(x.shape[1]))
 
 
-def _neurons(
-    result: Any, name: str, x: Shaped[np.ndarray, "samples chosen"]
-) -> Int[np.ndarray, " chosen"]:
+def _neurons(result: Any, name: str, x: Any) -> Int[np.ndarray, " chosen"]:
     """The neurons that the columns of a trace belong to."""
     return result.neurons.get(name, np.arange(x.shape[1]))
 
@@ -185,10 +181,10 @@ def _signal(
     result: "Result",
     name: str,
     variable: str,
-    x: Shaped[np.ndarray, "samples ..."],
+    x: Any,
     columns: dict[str, Int[np.ndarray, " chosen"]] | None,
 ) -> Any:
-    """A sampled variable, or with `columns` None a mean over the population."""
+    """A sampled variable, here or on disk, or with `columns` None a mean over the population."""
     import quantities
 
     first = result.sample_times[0] if result.sample_times.size else result.start

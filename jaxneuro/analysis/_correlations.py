@@ -57,7 +57,7 @@ def count_correlation(
         Cohen and Kohn (2011), doi:10.1038/nn.2842.
     """
     counts = table_of(trains_of(source, population, start, stop), bin_ms)
-    check_bins("count_correlation", counts.shape[1], bin_ms, 2)
+    check_bins("", counts.shape[1], bin_ms, 2)
     mean, matrix = correlation(counts)
     return float(mean), matrix
 

@@ -310,7 +310,8 @@ class Difference(NamedTuple):
         population: its name; "" of arrays.
         measure: what was compared: "rate" [Hz], "cv" or "correlation".
         distance: that of Kolmogorov and Smirnov, from 0 to 1; nan if a run has no value.
-        p: how probable so large a distance is of equal distributions.
+        p: how probable so large a distance is of equal distributions; nan of correlations, whose
+            pairs are not independent, and without a distance.
         a: the values of the first run, one per neuron or pair that has one.
         b: those of the second run.
     """
@@ -334,8 +335,12 @@ class Difference(NamedTuple):
 
     def __repr__(self) -> str:
         where = f" of {self.population!r}" if self.population else ""
-        numbers = f"distance {self.distance:.3g}, p {self.p:.2g}"
+        numbers = f"distance {self.distance:.3g}, p {_p_text(self.p)}"
         return f"{self.measure}{where}: {numbers}, means {self.mean_a:.3g} and {self.mean_b:.3g}"
+
+
+def _p_text(p: float) -> str:
+    return "-" if np.isnan(p) else f"{p:.2g}"
 
 
 class Comparison(spec.Value):
@@ -355,7 +360,7 @@ class Comparison(spec.Value):
         head = ("population", "measure", "distance", "p", "mean a", "mean b")
         lines: list[tuple[str, ...]] = [head]
         for x in self.rows:
-            numbers = (f"{x.distance:.3f}", f"{x.p:.2g}", f"{x.mean_a:.4g}", f"{x.mean_b:.4g}")
+            numbers = (f"{x.distance:.3f}", _p_text(x.p), f"{x.mean_a:.4g}", f"{x.mean_b:.4g}")
             lines.append((x.population, x.measure, *numbers))
         widths = [max(map(len, column)) for column in zip(*lines)]
         return "\n".join(
@@ -400,8 +405,8 @@ def compare(
             population that one of them has not, a part outside of one, or fewer than 2 bins.
 
     Note:
-        `p` is that of `scipy.stats.ks_2samp`, of independent values. Those of pairs are not, as
-        pairs share neurons, so that p is too small: compare distances with that of two seeds.
+        `p` is that of `scipy.stats.ks_2samp`, of independent values. Correlations have none:
+        compare their distance with that of two seeds.
 
     Reference:
         Gutzen et al. (2018), doi:10.3389/fninf.2018.00090; of the same three distributions van
@@ -453,4 +458,6 @@ def _difference(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a p that is only approximate
         found: Any = stats.ks_2samp(a, b)
-    return Difference(population, measure, float(found.statistic), float(found.pvalue), a, b)
+    # Pairs share neurons, so that p would be far too small, as of two seeds of one network.
+    p = np.nan if measure == "correlation" else float(found.pvalue)
+    return Difference(population, measure, float(found.statistic), p, a, b)

@@ -100,7 +100,8 @@ class SweepResult:
         held = [f"{k} {x.dtype}{list(x.shape)}" for k, x in self._named().items()]
         held += [repr(x) for _, x in self._parts() if isinstance(x, Recording)]
         points = counted(int(np.prod(self.shape)), "point")
-        return f"SweepResult: {points} ({kind}: {axes}); {', '.join(held)}; chunks of {self.chunk}"
+        ran = f"chunks of {self.chunk}" if self.chunk else "all read from the folder"
+        return f"SweepResult: {points} ({kind}: {axes}); {', '.join(held)}; {ran}"
 
     def _repr_html_(self) -> str:
         """What notebooks show: the axes, and the size and range of every result."""

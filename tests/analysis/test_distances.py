@@ -240,13 +240,15 @@ def test_compare_equals_the_loop_and_scipy():
             assert row.distance == pytest.approx(oracle.ks_distance(row.a, row.b), rel=1e-12)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # of an approximate p
-                assert row.p == scipy.stats.ks_2samp(row.a, row.b).pvalue
+                p = scipy.stats.ks_2samp(row.a, row.b).pvalue
+            np.testing.assert_equal(row.p, math.nan if measure == "correlation" else p)
             assert (row.mean_a, row.mean_b) == (row.a.mean(), row.b.mean())
     assert found["E", "rate"].distance > 0.7
     lines = repr(found).splitlines()
     assert lines[0].split() == ["population", "measure", "distance", "p", "mean", "a", "mean", "b"]
     assert len(lines) == 7
     assert len({len(line) for line in lines}) == 1
+    assert [line.split()[3] == "-" for line in lines[1:]] == 2 * [False, False, True]
     row = found["E", "rate"]
     assert repr(row).startswith(f"rate of 'E': distance {row.distance:.3g}, p ")
 
@@ -323,7 +325,8 @@ def test_bad_arguments_are_refused():
         (lambda: compare(run, run, populations="X"), "compare", "population"),
         (lambda: compare(run, a_run(0, sizes={"E": 2})), "compare", "population"),
         (lambda: compare(run, run, neurons=1), "compare", "neurons"),
-        (lambda: compare(run, run, bin_ms=300.0), "count_correlation", "bin_ms"),
+        (lambda: compare(run, run, bin_ms=300.0), "compare", "bin_ms"),
+        (lambda: compare(run, run, stop=3.0), "compare", "bin_ms"),
         (lambda: compare(trains, trains, populations="E"), "compare", "the name"),
     ):
         assert_refused(call, owner, field)

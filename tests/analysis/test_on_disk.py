@@ -82,3 +82,9 @@ def test_a_part_reads_only_the_intervals_that_it_is_in(runs, monkeypatch):
     read.clear()
     jn.analysis.neuron_rates(disk, "E")  # piece by piece
     assert 0 < max(read) < len(memory.events("E")[0]) / 3
+
+
+def test_tables(runs):
+    for table in (jn.Result.to_pandas, lambda run: run.traces_to_pandas("E->E")):
+        memory, disk = map(table, runs)
+        assert disk.equals(memory)

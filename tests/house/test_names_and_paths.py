@@ -25,6 +25,13 @@ def test_no_path_of_one_machine():
             assert not absolute.search(path.read_text()), path
 
 
+def test_every_page_that_is_named_exists():
+    named = re.compile(r"(?<![\w./-])docs/[\w/.-]+\.md\b")
+    found = {(p, x) for p in tracked() if p.is_file() for x in named.findall(p.read_text())}
+    assert len(found) > 20
+    assert [(path, x) for path, x in found if not (ROOT / x).is_file()] == []
+
+
 def test_no_forbidden_names():
     """Names say what a thing does: no utils, no managers, no engines.
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,13 @@ def test_the_index_has_a_line_on_every_page():
     assert all(answers.endswith("?") for _, answers in rows)
     last = (ROOT / "README.md").read_text().split("## Where to go next")[1]
     assert "(docs/guide.md)" in last
+
+
+def test_the_readme_has_every_extra():
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    text = (ROOT / "README.md").read_text().split("extras are")[1].split(". ")[0]
+    assert set(re.findall(r"`(\w+)`", text)) == set(extras) - {"dev"}
 
 
 def test_the_model_is_fifteen_lines():

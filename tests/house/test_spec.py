@@ -80,6 +80,7 @@ WRONG = {
     "entries": (spec.Entries(spec.Whole()), {"a": 1.5}),
     "no mapping": (spec.Entries(spec.Whole()), [1]),
     "path": (spec.FilePath(), ""),
+    "a path with a zero": (spec.FilePath(), "a\0b"),
     "function": (spec.Function(), 1),
 }
 RIGHT = {
@@ -127,6 +128,13 @@ def test_hints():
         with pytest.raises(InvalidValueError) as caught:
             spec.check("a", "b", kind, value)
         assert hint in caught.value.hint
+
+
+def test_an_error_says_where_in_a_mapping_it_is():
+    for value, got in (({1: 2}, "1 as a key"), ({"a": 0.5}, "0.5 at ['a']")):
+        with pytest.raises(InvalidValueError) as caught:
+            spec.check("a", "b", spec.Entries(spec.Whole()), value)
+        assert caught.value.got == got
 
 
 def test_an_error_survives_pickle():

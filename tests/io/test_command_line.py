@@ -119,6 +119,12 @@ def test_a_run_records_a_stimulation(main, tmp_path):
     assert x[-1].min() > 0
 
 
+def test_a_run_in_a_folder_records_into_it(main, net, tmp_path):
+    options = ("--record", "E:v", "--interval", "1", "--save", "kept", "--every", "5")
+    assert main("run", net, "--seconds", 0.01, *options) == 0
+    assert jn.Recording.open(tmp_path / "kept").traces["E"]["v"].shape == (10, 20)
+
+
 def test_a_population_without_intervals_has_no_cv(main, net, capsys):
     assert main("run", net, "--seconds", 0.001) == 0
     assert "E: 20 neurons, 0.00 Hz, CV -\n" in capsys.readouterr().out
@@ -303,7 +309,10 @@ WRONG = {
         "interval must be finite and above 0",
     ),
     "--interval alone": (("run", "net.toml", "--interval", "1"), "--interval needs --record"),
-    "--record alone": (("run", "net.toml", "--record", "E:v"), "--record needs --out FILE.npz"),
+    "--record alone": (
+        ("run", "net.toml", "--record", "E:v"),
+        "--record needs --out FILE.npz or --sa",
+    ),
     "kind of --out": (
         ("run", "net.toml", "--out", "o.csv"),
         "jn.Result.load('o.npz').to_pandas().to_csv('o.csv')",

@@ -98,6 +98,7 @@ def test_what_was_finished_before_a_kill_is_not_run_again(killed, ran):
     again = jn.sweep(fn, GRID, save=killed)
     np.testing.assert_array_equal(again.values, EXPECTED)
     assert (again.found, again.chunk) == (40, 0)
+    assert repr(again).endswith("; all read from the folder")
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from jaxneuro._run import saved as module
 from jaxneuro._run import simulate as loop
 from jaxneuro._run.part_files import RUN, NpzParts, SonataParts
 from tests.network.networks import balanced
+from tests.refusing import assert_refused
 from tests.simulation.test_files import NET, RECORD, same
 
 MS, EVERY = 30.0, 7.0
@@ -100,7 +102,9 @@ def test_plastic_weights_and_statistics(tmp_path, parts):
     for ms in (4.0, 9.0, 30.0):
         result = run(tmp_path, ms, net, record)
         as_one(result, net, record)
-    assert np.ptp(np.asarray(result.weights["E->E"])[-1]) > 0
+    x = np.asarray(result.weights["E->E"])
+    assert np.ptp(x[-1]) > 0
+    same(result.weights_to_pandas("E->E").to_numpy(), x)
 
 
 def test_inputs_and_a_bare_neuron(tmp_path):
@@ -187,10 +191,12 @@ def test_bad_input(given, message, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_no_run_is_not_opened(tmp_path):
-    for path in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(jn.InvalidValueError, match=r"path must be a folder that simulate"):
-            jn.Recording.open(path)
+@pytest.mark.parametrize("path", ["", "nowhere", "a file", None, "a\0b"])
+def test_what_is_no_run_is_not_opened(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a file").touch()
+    assert_refused(lambda: jn.Recording.open(path), "Recording.open", "path")
+    assert_refused(lambda: jn.Recording.open(tmp_path), "Recording.open", "path")
 
 
 def test_ctrl_c_saves_what_is_finished(tmp_path):
@@ -305,8 +311,9 @@ def test_a_part_that_is_cut_off_is_named_where_it_is_read(tmp_path, parts):
     run(tmp_path)
     first = tmp_path / f"part-000000.{'npz' if parts is NpzParts else 'h5'}"
     first.write_bytes(first.read_bytes()[:-100])
-    with pytest.raises(jn.InvalidValueError, match=f"{first.name}' must be a whole file"):
+    with pytest.raises(jn.InvalidValueError, match=f"{first.name}' must be a whole file") as error:
         jn.Recording.open(tmp_path).events("E")
+    assert error.value.owner == "Recording.open"
     before = sorted(tmp_path.iterdir())
     for _ in range(2):  # it is found before anything is run, as one that is missing
         with pytest.raises(jn.InvalidValueError, match="save must be a folder whose part-000000"):
@@ -337,6 +344,23 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("jaxneuro._disk.folder.open", refuse, raising=False)
     with pytest.raises(OSError, match=r"simulate: .*run cannot be written \(Permission denied\)"):
         run(tmp_path / "run")
+
+
+def test_a_variable_whose_files_are_missing_is_named(tmp_path):
+    run(tmp_path)
+    for file in tmp_path.glob("part-*.v.h5"):
+        file.unlink()
+    with pytest.raises(jn.InvalidValueError) as caught:
+        jn.Recording.open(tmp_path)
+    assert caught.value.owner == "Recording.open"
+    assert "part-000000" in caught.value.field
+    assert "'traces/E/v'" in caught.value.must
+    assert "part-000000.refractory.h5" in caught.value.got
+
+
+def test_what_is_read_of_an_opened_run_is_pickled(saved):
+    opened = jn.Recording.open(saved)
+    same(all_of(pickle.loads(pickle.dumps(opened)))[:3], all_of(opened)[:3])
 
 
 def test_a_newer_version_is_refused(tmp_path, monkeypatch):
