@@ -44,7 +44,7 @@ MODELS = {
 def network(model, ex, inh, w_ex, w_in):
     times = np.arange(1, 1000) * 0.2
     spikes = jn.stimuli.SpikeTimes(times, np.arange(999) * 7 % 10)
-    rule = C.FixedProbability(0.5)
+    rule, drawn = C.FixedProbability(0.5), jn.Normal(w_ex, 1.0)
     current = jn.stimuli.Current(3.0 if isinstance(model, N.Izhikevich) else 100.0)
     return jn.Description(
         [
@@ -54,7 +54,7 @@ def network(model, ex, inh, w_ex, w_in):
         ],
         [
             jn.Projection("in", "E", rule, weight=w_ex, delay=jn.Uniform(0.5, 3.0), synapse=ex),
-            jn.Projection("E", "I", rule, weight=jn.Normal(w_ex, 1.0), delay=1.5, synapse=ex),
+            jn.Projection("E", "I", rule, weight=drawn, delay=1.5, synapse=ex, name="to I"),
             jn.Projection("I", "E", rule, weight=w_in, delay=0.5, synapse=inh),
         ],
         [
