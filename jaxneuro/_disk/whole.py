@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..spec import InvalidValueError
+
 
 class NoSuchFileError(FileNotFoundError, ValueError):
     """There is no file of that name; a `FileNotFoundError` and a `ValueError`."""
@@ -13,10 +15,10 @@ class NoSuchFileError(FileNotFoundError, ValueError):
 
 def check_file(path: Path) -> None:
     """Raises `FileNotFoundError` (a `ValueError` too) unless there is a file."""
-    if path.is_dir():
-        raise ValueError(f"{path} must be a file; it is a folder")
     if not path.exists():
         raise NoSuchFileError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise InvalidValueError(str(path), "", "a file", "a folder or a device")
 
 
 def write_whole(path: Path, write: Callable[[Any], None]) -> None:

@@ -170,7 +170,8 @@ def _owned(owner: str) -> Iterator[None]:
     try:
         yield
     except InvalidValueError as error:
-        of = error.field, error.must, error.got, error.hint
+        field = f"{error.owner} {error.field}".strip()  # what reads HDF5 has the file as its owner
+        of = field, error.must, error.got, error.hint
         raise InvalidValueError(owner, *of) from error.__cause__
 
 

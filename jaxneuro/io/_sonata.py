@@ -42,6 +42,8 @@ _STATIC = ("static_synapse", "nest:static_synapse")
 _PLAIN_WEIGHTS = ("wmax", "default_weight_fnc", "set_syn_weight")
 _JUMPS = ("instantaneous", "instanteneous")  # as the files of the Allen Institute spell it
 _DELAY = 1.0  # of NEST [ms]
+_STEP = spec.Number("ms", above=0.0)
+_TIME = spec.Number("ms", at_least=0.0, least=0.0)
 
 
 class SonataNodes(NamedTuple):
@@ -68,9 +70,9 @@ class SonataNetwork(spec.Value):
     description: Description = spec.field(
         spec.Of(Description), doc="the network, with the spikes of its inputs as stimuli"
     )
-    dt: float = spec.field(spec.Number("ms", above=0.0, least=0.0), doc="the time step")
+    dt: float = spec.field(_STEP, doc="the time step")
     duration: float | None = spec.field(
-        spec.Maybe(spec.Number("ms", at_least=0.0, least=0.0)),
+        spec.Maybe(_TIME),
         doc="of the run; None if the config has none",
     )
     nodes: Mapping[str, SonataNodes] = spec.field(
@@ -80,7 +82,7 @@ class SonataNetwork(spec.Value):
 
 @spec.arguments(
     path=spec.FilePath(),
-    dt=spec.Maybe(spec.Number("ms", above=0.0, least=0.0)),
+    dt=spec.Maybe(_STEP),
     max_mb=spec.Number(above=0.0),
 )
 def read_sonata(
@@ -116,7 +118,7 @@ def read_sonata(
     """
     opener, config = Opener(1e6 * max_mb), config_of(Path(path))
     run = config.get("run")
-    dt = _of_run(run, "dt") if dt is None else dt
+    dt = _of_run(run, "dt", _STEP) if dt is None else dt
     if dt is None:
         must = "given, by the config or by dt= here"
         raise InvalidValueError("read_sonata", "run.dt", must, "none")
@@ -129,15 +131,16 @@ def read_sonata(
     for entry in networks.at("edges", list, "networks").value if "edges" in networks.value else ():
         reader.read_edges(networks._replace(value=entry))
     reader.read_inputs()
-    duration = _of_run(run, "tstop")
-    duration = _of_run(run, "duration") if duration is None else duration
+    duration = _of_run(run, "tstop", _TIME)
+    duration = _of_run(run, "duration", _TIME) if duration is None else duration
     return SonataNetwork(reader.description(), dt, duration, reader.nodes)
 
 
-def _of_run(run: Part | None, key: str) -> float | None:
+def _of_run(run: Part | None, key: str, kind: spec.Number) -> float | None:
+    """A number of the config of a run; None if it has none."""
     if run is None or not isinstance(run.value, dict) or run.value.get(key) is None:
         return None
-    return number(run.path.name, f"run.{key}", run.value[key])
+    return spec.check(run.path.name, f"run.{key}", kind, run.value[key])
 
 
 class _Ours(NamedTuple):

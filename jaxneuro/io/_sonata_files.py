@@ -1,7 +1,7 @@
 """The files of a SONATA network: configs, tables of types, and arrays in HDF5.
 
-Files may come from strangers. Nothing in them is executed, an array is taken only when its shape
-and its bytes have been seen, and HDF5 that points into other files is refused.
+Files may come from strangers. Nothing in them is executed, and an array is taken only when its
+shape and its bytes have been seen (`_disk/hdf5.py`).
 """
 
 import contextlib
@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Num, Shaped
 
-from .._disk.whole import NoSuchFileError
+from .._disk import hdf5
+from .._disk.whole import NoSuchFileError, check_file
 from .._text import brief
 from ..spec import InvalidValueError, Name, check
 
@@ -27,7 +28,7 @@ _CONFIGS = ("config.json", "simulation_config.json", "circuit_config.json")
 
 def text_of(path: Path) -> str:
     """The content of a file of text."""
-    _check(path)
+    check_file(path)
     try:
         with path.open("rb") as file:
             content = file.read(_TEXT + 1)
@@ -154,35 +155,8 @@ def _config(path: Path, depth: int) -> dict[str, Part]:
     return parts
 
 
-class Arrays:
-    """The arrays of an HDF5 file.
-
-    Attributes:
-        name: that of the file, for messages.
-    """
-
-    def __init__(self, path: Path, file: Any, left: list[int]) -> None:
-        self.name, self._file, self._left = path.name, file, left
-
-    def member(self, at: str) -> Any:
-        """The group or the data set of a path; None if there is none."""
-        import h5py
-
-        x = self._file
-        for part in at.split("/"):
-            if not isinstance(x, h5py.Group) or part not in x:
-                return None
-            if not isinstance(x.get(part, getlink=True), h5py.HardLink):
-                raise InvalidValueError(self.name, f"/{at}", "in the file", "a link")
-            x = x[part]
-        return x
-
-    def names(self, at: str) -> list[str]:
-        """The names in a group; none if it is not there."""
-        import h5py
-
-        group = self.member(at)
-        return list(group) if isinstance(group, h5py.Group) else []
+class Arrays(hdf5.Arrays):
+    """The arrays of an HDF5 file of SONATA."""
 
     def populations(self, kind: str) -> list[str]:
         """The names of the populations."""
@@ -214,21 +188,10 @@ class Arrays:
         return x
 
     def _array(self, at: str, kinds: str, n: int | None) -> Num[np.ndarray, " n"]:
-        import h5py
-
-        x = self.member(at)
-        what = "an array of numbers" if n is None else f"an array of {n} numbers"
-        if not isinstance(x, h5py.Dataset):
-            raise InvalidValueError(self.name, f"/{at}", what, "none" if x is None else "a group")
-        size = (n,) if n is not None else x.shape
-        if x.ndim != 1 or x.dtype.kind not in kinds or x.shape != size:
+        x = self.dataset(at, width=8)
+        if x.ndim != 1 or x.dtype.kind not in kinds or n not in (None, x.size):
+            what = "an array of numbers" if n is None else f"an array of {n} numbers"
             raise InvalidValueError(self.name, f"/{at}", what, f"shape {x.shape}, {x.dtype}")
-        if x.external or x.is_virtual:
-            raise InvalidValueError(self.name, f"/{at}", "in the file", "one in other files")
-        self._left[0] -= 8 * x.shape[0]
-        if self._left[0] < 0:
-            must = "of fewer bytes than max_mb allows for all arrays together"
-            raise InvalidValueError(self.name, f"/{at}", must, f"{x.size} numbers more")
         return x[()]
 
 
@@ -277,27 +240,14 @@ class Opener:
     """Opens HDF5 files that together may hold so many bytes."""
 
     def __init__(self, most: float) -> None:
-        try:
-            import h5py  # noqa: F401
-        except ImportError:
-            message = "SONATA networks are HDF5 files: pip install 'jaxneuro[hdf5]'"
-            raise ImportError(message) from None
+        hdf5.check_h5py("SONATA networks are")
         self._left = [int(most)]
 
     @contextlib.contextmanager
     def open(self, path: Path) -> Iterator[Arrays]:
-        """The arrays of a file; what HDF5 says against it is an `InvalidValueError`."""
-        import h5py
-
-        _check(path)
-        try:
-            with h5py.File(path, "r") as file:
-                yield Arrays(path, file, self._left)
-        except (InvalidValueError, NoSuchFileError):
-            raise
-        except (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
-            got = f"one that cannot be read: {error}"
-            raise InvalidValueError(path.name, "", "an HDF5 file of SONATA", got) from error
+        """The arrays of a file."""
+        with hdf5.reading(path, "an HDF5 file of SONATA") as file:
+            yield Arrays(file, self._left)
 
 
 def by_type(
@@ -312,10 +262,3 @@ def by_type(
         if one not in rows:
             raise InvalidValueError(owner, "the ids of types", "in its table", str(one))
     return np.array([value(x) for x in unique.tolist()], np.float64)[which]
-
-
-def _check(path: Path) -> None:
-    if not path.exists():
-        raise NoSuchFileError(f"{path}: there is no such file")
-    if not path.is_file():
-        raise InvalidValueError(path.name, "", "a file", "a folder or a device")

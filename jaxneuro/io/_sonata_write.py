@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Int64, Num
 
 from .. import spec
+from .._disk.hdf5 import check_h5py, put, put_spikes, writing
 from .._disk.whole import write_whole
 from .._network.get import of_member
 from .._network.group import Group
@@ -24,9 +25,12 @@ from ..stimuli import Current, ScheduledSpikes, Signal
 from ..synapses import AMPA, GABA_A, Delta, Direct, ExponentialConductance
 from ._sonata_models import TEMPLATES, Template
 
-_MAGIC, _VERSION = 0x0A7A, (0, 1)
 _FIRST = 100  # the id of the first type
-_SORTING = {"none": 0, "by_id": 1, "by_time": 2}
+_FILES = (  # that an older network may have, and are not all written again
+    *("network/nodes_[0-9]*.h5", "network/node_types_[0-9]*.csv", "network/edges.h5"),
+    *("network/edge_types.csv", "components/neurons/neuron_[0-9]*.json", "inputs/spikes.h5"),
+    *("circuit_config.json", "simulation_config.json"),
+)
 
 
 class _Nodes(NamedTuple):
@@ -66,12 +70,12 @@ class _Edges(NamedTuple):
 def write_sonata(
     net: Network, folder: str | os.PathLike, *, duration: float = 1000.0, key: Any = 0
 ) -> None:
-    """Writes a network to a folder in the SONATA format; replaces files of the same names.
+    """Writes a network to a folder in the SONATA format, over one that it wrote there before.
 
-    `read_sonata` of it gives the same network: populations, connections, weights, delays,
-    parameters, start values and given spikes, for what `docs/from_sonata.md` lists. A `Relay` that
-    `SpikeTimes` drive is a population of virtual nodes with a file of spikes. Positions, names of
-    receptors and the surrogates of gradients are not written.
+    `read_sonata` of it gives the same network: populations in their order, connections, weights,
+    delays, parameters, start values and given spikes, for what `docs/from_sonata.md` lists. A
+    `Relay` that `SpikeTimes` drive is a population of virtual nodes with a file of spikes.
+    Positions, names of receptors and the surrogates of gradients are not written.
 
     Args:
         net: the network.
@@ -82,17 +86,13 @@ def write_sonata(
     Raises:
         ImportError: without h5py.
         InvalidValueError: before a file is touched, for what SONATA, or its models that are ours,
-            cannot say: the name of the part is in it.
+            cannot say: the name of the part is in it. Also where `folder` is a file.
 
     Reference:
         Dai et al. (2020), The SONATA data format for efficient description of large-scale network
         models, doi:10.1371/journal.pcbi.1007696.
     """
-    try:
-        import h5py  # noqa: F401
-    except ImportError:
-        message = "SONATA networks are HDF5 files: pip install 'jaxneuro[hdf5]'"
-        raise ImportError(message) from None
+    check_h5py("SONATA networks are")
     for what, parts in (("coupling", net.couplings), ("modulator", net.modulators)):
         for part in parts:
             _refuse(f"{what} {part.name!r}", "left out: SONATA has none", "one")
@@ -276,7 +276,8 @@ def _edges(net: Network, name: str, of: Mapping[str, _Nodes]) -> _Edges:
     pathway, k = next((p, p.projections.index(name)) for p in net.pathways if name in p.projections)
     member = pathway.members[k]
     if pathway.plastic is not None:
-        _refuse(owner, "None: a static_synapse", pathway.plastic.name, "plasticity")
+        got = type(pathway.plastic.rule).__name__
+        _refuse(owner, "None: a static_synapse", got, "plasticity")
     if not pathway.release.plain:
         _refuse(owner, "Spikes: a static_synapse", type(pathway.release).__name__, "release")
     found = net.connections(name)
@@ -310,27 +311,29 @@ def _write(
     edges: list[_Edges],
     spikes: Mapping[str, tuple],
 ) -> None:
-    for name in ("network", "components/neurons", "components/synapses", "inputs"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    network = folder / "network"
-    parts = {
-        "nodes": [x for x in nodes if x.template is not None],
-        "virtual_nodes": [x for x in nodes if x.template is None],
-    }
-    listed = []
-    for stem, some in parts.items():
-        if some:
-            _hdf5(network / f"{stem}.h5", lambda file: _put_nodes(file, some))  # noqa: B023
-            listed.append({"nodes_file": f"$NETWORK_DIR/{stem}.h5"})
-            types = stem.replace("nodes", "node_types")
-            listed[-1]["node_types_file"] = f"$NETWORK_DIR/{types}.csv"
-            _table(network / f"{types}.csv", [_node_type(k, x) for k, x in enumerate(some)])
-    for k, x in enumerate(parts["nodes"]):
-        numbers = {name: v for name, v in x.values.items() if isinstance(v, float)}
-        _json(folder / f"components/neurons/{_FIRST + k}.json", numbers)
+    try:
+        for name in ("network", "components/neurons", "components/synapses", "inputs"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InvalidValueError("write_sonata", "folder", "a folder", str(error)) from None
+    for pattern in _FILES:  # also the configs: what is written by half is no network
+        for path in folder.glob(pattern):
+            path.unlink()
+    network, listed = folder / "network", []
+    # NEST takes files of one model_type alone; and a reader has the order of populations.
+    for k, x in enumerate(nodes, _FIRST):
+        with writing(network / f"nodes_{k}.h5") as file:
+            _put_nodes(file, k, x)
+        _table(network / f"node_types_{k}.csv", [_node_type(k, x)])
+        if x.template is not None:
+            numbers = {name: v for name, v in x.values.items() if isinstance(v, float)}
+            _json(folder / f"components/neurons/neuron_{k}.json", numbers)
+        file, types = f"$NETWORK_DIR/nodes_{k}.h5", f"$NETWORK_DIR/node_types_{k}.csv"
+        listed.append({"nodes_file": file, "node_types_file": types})
     networks: dict[str, Any] = {"nodes": listed, "edges": []}
     if edges:
-        _hdf5(network / "edges.h5", lambda file: _put_edges(file, edges))
+        with writing(network / "edges.h5") as file:
+            _put_edges(file, edges)
         _table(network / "edge_types.csv", [_edge_type(k, x) for k, x in enumerate(edges)])
         file, types = "$NETWORK_DIR/edges.h5", "$NETWORK_DIR/edge_types.csv"
         networks["edges"].append({"edges_file": file, "edge_types_file": types})
@@ -343,7 +346,9 @@ def _write(
     _json(folder / "circuit_config.json", circuit)
     given = {name: x for name, x in spikes.items() if x[0].size}
     if given:
-        _hdf5(folder / "inputs/spikes.h5", lambda file: _put_spikes(file, given))
+        with writing(folder / "inputs/spikes.h5") as file:
+            for name, (times, neurons) in given.items():
+                put_spikes(file, name, times, neurons)
     inputs = {
         f"{name} spikes": {
             "input_type": "spikes",
@@ -365,11 +370,11 @@ def _write(
 
 
 def _node_type(k: int, x: _Nodes) -> dict[str, Any]:
-    row: dict[str, Any] = {"node_type_id": _FIRST + k, "population": x.name}
+    row: dict[str, Any] = {"node_type_id": k, "population": x.name}
     if x.template is None:
         return row | {"model_type": "virtual"}
     row |= {"model_type": "point_neuron", "model_template": x.template.name}
-    return row | {"dynamics_params": f"{_FIRST + k}.json"}
+    return row | {"dynamics_params": f"neuron_{k}.json"}
 
 
 def _edge_type(k: int, x: _Edges) -> dict[str, Any]:
@@ -379,56 +384,31 @@ def _edge_type(k: int, x: _Edges) -> dict[str, Any]:
     return row
 
 
-def _put_nodes(file: Any, nodes: list[_Nodes]) -> None:
-    for k, x in enumerate(nodes):
-        group = file.create_group(f"nodes/{x.name}")
-        group["node_id"] = np.arange(x.n, dtype=np.uint64)
-        group["node_type_id"] = np.full(x.n, _FIRST + k, np.uint32)
-        group["node_group_id"] = np.zeros(x.n, np.uint32)
-        group["node_group_index"] = np.arange(x.n, dtype=np.uint64)
-        own = group.create_group("0")
-        for name, value in x.values.items():
-            if not isinstance(value, float):
-                own[f"dynamics_params/{name}"] = value
+def _put_nodes(file: Any, k: int, x: _Nodes) -> None:
+    group = file.create_group(f"nodes/{x.name}")
+    put(group, "node_id", np.arange(x.n, dtype=np.uint64))
+    put(group, "node_type_id", np.full(x.n, k, np.uint32))
+    put(group, "node_group_id", np.zeros(x.n, np.uint32))
+    put(group, "node_group_index", np.arange(x.n, dtype=np.uint64))
+    own = group.create_group("0")
+    for name, value in x.values.items():
+        if not isinstance(value, float):
+            put(own, f"dynamics_params/{name}", value)
 
 
 def _put_edges(file: Any, edges: list[_Edges]) -> None:
+    file.create_group("edges", track_order=True)
     for k, x in enumerate(edges):
         group, n = file.create_group(f"edges/{x.name}"), x.pre.size
         for side, end, ids in (("source", x.source, x.pre), ("target", x.target, x.post)):
-            group[f"{side}_node_id"] = ids.astype(np.uint64)
-            group[f"{side}_node_id"].attrs["node_population"] = end
-        group["edge_type_id"] = np.full(n, _FIRST + k, np.uint32)
-        group["edge_group_id"] = np.zeros(n, np.uint16)
-        group["edge_group_index"] = np.arange(n, dtype=np.uint64)
+            put(group, f"{side}_node_id", ids.astype(np.uint64)).attrs["node_population"] = end
+        put(group, "edge_type_id", np.full(n, _FIRST + k, np.uint32))
+        put(group, "edge_group_id", np.zeros(n, np.uint16))
+        put(group, "edge_group_index", np.arange(n, dtype=np.uint64))
         own = group.create_group("0")
         for name, value in (("syn_weight", x.weight), ("delay", x.delay)):
             if not isinstance(value, float):
-                own[name] = value
-
-
-def _put_spikes(file: Any, spikes: Mapping[str, tuple]) -> None:
-    import h5py
-
-    for name, (times, neurons) in spikes.items():
-        group = file.create_group(f"spikes/{name}")
-        sorting = h5py.enum_dtype(_SORTING, basetype="u1")
-        group.attrs.create("sorting", _SORTING["by_time"], dtype=sorting)
-        group["timestamps"] = times
-        group["timestamps"].attrs["units"] = "ms"
-        group["node_ids"] = neurons.astype(np.uint64)
-
-
-def _hdf5(path: Path, fill: Callable[[Any], None]) -> None:
-    import h5py
-
-    def write(raw: Any) -> None:
-        with h5py.File(raw, "w") as file:
-            file.attrs["magic"] = np.uint32(_MAGIC)
-            file.attrs["version"] = np.array(_VERSION, np.uint32)
-            fill(file)
-
-    write_whole(path, write)
+                put(own, name, value)
 
 
 def _json(path: Path, data: Mapping[str, Any]) -> None:

@@ -44,7 +44,7 @@ MODELS = {
 def network(model, ex, inh, w_ex, w_in):
     times = np.arange(1, 1000) * 0.2
     spikes = jn.stimuli.SpikeTimes(times, np.arange(999) * 7 % 10)
-    rule = C.FixedProbability(0.5)
+    rule, drawn = C.FixedProbability(0.5), jn.Normal(w_ex, 1.0)
     current = jn.stimuli.Current(3.0 if isinstance(model, N.Izhikevich) else 100.0)
     return jn.Description(
         [
@@ -54,7 +54,7 @@ def network(model, ex, inh, w_ex, w_in):
         ],
         [
             jn.Projection("in", "E", rule, weight=w_ex, delay=jn.Uniform(0.5, 3.0), synapse=ex),
-            jn.Projection("E", "I", rule, weight=jn.Normal(w_ex, 1.0), delay=1.5, synapse=ex),
+            jn.Projection("E", "I", rule, weight=drawn, delay=1.5, synapse=ex, name="to I"),
             jn.Projection("I", "E", rule, weight=w_in, delay=0.5, synapse=inh),
         ],
         [
@@ -72,7 +72,9 @@ def test_what_is_written_is_read_again(tmp_path, case):
     given = jn.io.read_sonata(tmp_path)
     new = jn.build(given.description, key=0, dt=given.dt)
     assert (new.populations, given.dt, given.duration) == (net.populations, 0.1, 100.0)
-    assert set(new.projections) == set(net.projections)
+    assert list(new.populations) == ["in", "E", "I"]
+    names = [p.name for p in given.description.projections]
+    assert names == [*net.projections]
     for name in net.projections:
         a, b = net.connections(name), new.connections(name)
         for field in ("pre", "post", "weight", "delay"):
@@ -225,6 +227,16 @@ REFUSED = {
         "networks.nodes must be a list",
     ),
     "no time step": ("simulation_config.json", '"dt"', '"step"', "run.dt must be given"),
+    **{
+        f"{key} {bad}": (
+            "simulation_config.json",
+            f'"{key}": {was}',
+            f'"{key}": {bad}',
+            rf"simulation_config\.json: run\.{key} must be .*ms.*; got ",
+        )
+        for key, was in (("dt", 0.1), ("tstop", 1000.0))
+        for bad in (-0.1, "true", '"x"', *((0, 1e-9) if key == "dt" else ()))
+    },
 }
 
 
@@ -296,7 +308,7 @@ def test_ids_that_there_are_not(layout):
 
 def test_files_that_are_missing_or_are_no_hdf5(layout, tmp_path):
     (layout / "inputs/external_spike_trains.h5").write_bytes(b"no HDF5")
-    with pytest.raises(jn.InvalidValueError, match=r"external_spike_trains\.h5 must be an HDF5"):
+    with pytest.raises(jn.InvalidValueError, match=r"external_spike_trains\.h5' must be an HDF5"):
         jn.io.read_sonata(layout)
     (layout / "cells/101_point.json").unlink()
     with pytest.raises(FileNotFoundError, match="101_point"):
@@ -325,7 +337,10 @@ UNWRITTEN = {
     "neuron": (described(N.QIF()), "population 'A' must be of a model .*IafPscAlpha.*QIF"),
     "receptor": (described(N.LIF(), synapse=S.Exponential()), "synapses must be .*got Exponential"),
     "noise": (described(stimulus=jn.stimuli.WhiteNoise(0.0, 1.0)), "constant Current.*WhiteNoise"),
-    "plasticity": (described(plasticity=jn.plasticity.PairSTDP(w_max=2.0)), "plasticity must be"),
+    "plasticity": (
+        described(plasticity=jn.plasticity.PairSTDP(w_max=2.0)),
+        "must be None.*PairSTDP",
+    ),
     "release": (described(release=jn.release.TsodyksMarkram()), "release must be Spikes"),
     "name": (described(name="a/b"), "without '/'"),
     "relay": (described(N.Relay(), synapse=S.Delta()), "as virtual nodes"),
@@ -340,6 +355,27 @@ def test_what_cannot_be_written_is_named(tmp_path, case):
     with pytest.raises(jn.InvalidValueError, match=says):
         jn.io.write_sonata(net, tmp_path / "net")
     assert not (tmp_path / "net").exists()
+
+
+def test_a_file_is_no_folder(tmp_path):
+    net = jn.build(described(), key=0, dt=0.1)
+    (tmp_path / "file").write_text("mine")
+    for folder in (tmp_path / "file", tmp_path / "file/net"):
+        with pytest.raises(jn.InvalidValueError, match=r"folder must be a folder; got .*file"):
+            jn.io.write_sonata(net, folder)
+    assert [x.read_text() for x in tmp_path.iterdir()] == ["mine"]
+
+
+def test_files_of_a_larger_network_are_deleted_and_others_stay(tmp_path):
+    large = jn.build(network(N.LIF(), S.Delta(), S.Delta(), 8.0, -2.0), key=0, dt=0.1)
+    small = jn.build(described(), key=0, dt=0.1)
+    files = []
+    for net, folder in ((small, "new"), (large, "old"), (small, "old")):
+        jn.io.write_sonata(net, tmp_path / folder)
+        (tmp_path / folder / "network/nodes_mine.h5").touch()
+        found = (tmp_path / folder).rglob("*.*")
+        files.append({str(x.relative_to(tmp_path / folder)) for x in found})
+    assert files[0] == files[2] != files[1]
 
 
 # --- the page

@@ -4,6 +4,7 @@ import dataclasses
 import errno
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import time
@@ -282,6 +283,53 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
     kept = jn.Recording.open(tmp_path).duration
     assert kept == 14.0
     as_one(run(tmp_path))
+
+
+FULL = """
+import resource
+import sys
+import numpy as np
+import jaxneuro as jn
+record = jn.Record(variables={"neurons": "v"})
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+try:
+    jn.simulate(
+        jn.neurons.LIF(), current=np.zeros((20_000, 1)), dt=0.1, record=record, save=sys.argv[1],
+        every=2_000.0, progress=False,
+    )
+except OSError as error:
+    print(error)
+"""
+
+
+def test_hdf5_on_a_full_disk_does_not_crash(tmp_path):
+    command = [sys.executable, "-c", FULL, str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "File too large" in done.stdout
+
+
+@pytest.mark.parametrize("file", ["part-000001.h5", "part-000001.v.h5"])
+def test_a_bit_that_flips_in_hdf5_changes_no_number(saved, tmp_path, file):
+    def read():
+        header, shapes = SonataParts().header(tmp_path / "part-000001")
+        names = [x for x in shapes if not x.startswith("traces/") or file.endswith(".v.h5")]
+        arrays = {name: SonataParts().read(tmp_path / "part-000001", name) for name in names}
+        return header.tolist(), arrays
+
+    for part in saved.glob("part-000001.*"):
+        shutil.copy(part, tmp_path)
+    whole, first = (saved / file).read_bytes(), read()
+    random, refused = np.random.default_rng(0), 0
+    for bit in random.choice(8 * len(whole), 200, replace=False):
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        (tmp_path / file).write_bytes(data)
+        try:
+            same(read(), first)
+        except ValueError:
+            refused += 1
+    assert refused > 20
 
 
 @pytest.mark.parametrize("part", [0.0, 0.5, 0.99])
