@@ -72,8 +72,7 @@ class SonataNetwork(spec.Value):
     )
     dt: float = spec.field(_STEP, doc="the time step")
     duration: float | None = spec.field(
-        spec.Maybe(_TIME),
-        doc="of the run; None if the config has none",
+        spec.Maybe(_TIME), doc="of the run; None if the config has none"
     )
     nodes: Mapping[str, SonataNodes] = spec.field(
         spec.Anything(), doc="for each population which nodes it is, `SonataNodes`"
