@@ -67,14 +67,14 @@ def test_figures(name, runs):
 
 
 def test_a_part_reads_only_the_intervals_that_it_is_in(runs, monkeypatch):
-    read, original = [], parts.OnDisk._rows
+    read, original = [], parts.OnDisk._every
 
-    def rows(self, first, last, rest):
-        found = original(self, first, last, rest)
+    def rows(self, chosen, rest):
+        found = original(self, chosen, rest)
         read.append(len(found))
         return found
 
-    monkeypatch.setattr(parts.OnDisk, "_rows", rows)
+    monkeypatch.setattr(parts.OnDisk, "_every", rows)
     memory, disk = runs
     got = jn.analysis.interval_cvs(disk, "E", start=350.0)
     np.testing.assert_allclose(got, jn.analysis.interval_cvs(memory, "E", start=350.0))
