@@ -1,6 +1,6 @@
 """What a run that is saved costs: time beside one that is not, memory, and bytes on the disk.
 
-COBA with all spikes and 100 voltages each ms. Both runs are in this process, in turn.
+COBA with all spikes and some voltages each ms. Both runs are in this process, in turn.
 """
 
 import argparse
@@ -27,6 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--neurons", type=int, default=4000)
     parser.add_argument("--seconds", type=float, default=100.0, help="biological time")
     parser.add_argument("--every", type=float, default=50.0, help="of an interval, in seconds")
+    parser.add_argument("--voltages", type=int, default=100, help="that are recorded each ms")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--alone", action="store_true", help="the saved run alone, once")
 
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> None:
     """One JSON line: wall seconds of both runs, their ratio, and what the folder takes."""
     net = jn.build(coba(options.neurons), key=1, dt=DT)
     name = next(iter(net.populations))
-    record = jn.Record(variables={name: "v"}, neurons={name: range(100)}, interval=1.0)
+    record = jn.Record(variables={name: "v"}, neurons={name: range(options.voltages)}, interval=1.0)
     ms = 1e3 * options.seconds
     jn.simulate(net, 100.0, key=1, record=record, progress=False)  # compiled, and warm
     before, plain, saved = peak_rss_mb(), [], []
@@ -63,6 +64,7 @@ def run(options: argparse.Namespace) -> None:
         "neurons": options.neurons,
         "seconds": options.seconds,
         "every_s": options.every,
+        "voltages": options.voltages,
         "spikes": spikes,
         "saved_s": round(statistics.median(saved), 3),
         "plain_s": round(statistics.median(plain), 3) if plain else None,
