@@ -114,11 +114,12 @@ class SonataParts:
                 return arrays.dataset(f"arrays/{name}")[()]
             if rest[1] == "1":
                 return arrays.dataset(f"spikes/{rest[0]}/node_ids")[()].astype(np.int32)
-            times = arrays.dataset(f"spikes/{rest[0]}/timestamps")[()]
-            first = int(arrays.file.attrs["first_step"])
-            with np.errstate(all="ignore"):
-                at = np.rint(times / arrays.file.attrs["dt"]).astype(np.int64)
-            return (at - first - 1).astype(np.int32)
+            steps = arrays.dataset(f"spikes/{rest[0]}/timestamps")[()]
+            with np.errstate(all="ignore"):  # in place: an interval may have very many
+                steps /= arrays.file.attrs["dt"]
+                np.rint(steps, out=steps)
+                steps -= int(arrays.file.attrs["first_step"]) + 1
+                return steps.astype(np.int32)
 
 
 def parts_here() -> NpzParts | SonataParts:
