@@ -148,7 +148,7 @@ class _Intervals:
 
     def _steps(self, of: str, part: int, x: Any) -> Any:
         """Steps from the begin of the run on; in a file they are from that of its own."""
-        begin, end = (0, *self._ends.steps)[part : part + 2]
+        begin, end = self._ends.steps[part - 1] if part else 0, self._ends.steps[part]
         check_spikes(self._named(part, f"steps of {of}"), x, end - begin, ascending=True)
         return x + x.dtype.type(begin)
 
