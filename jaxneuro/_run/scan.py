@@ -198,8 +198,8 @@ def _window(
         one = jax.tree.map(lambda x: x[0], now)
         empty = jax.eval_shape(lambda: step(first, carry, one)[0][1])
         empty = jax.tree.map(jnp.zeros_like, empty)
-        ((_, state, sums), output), per_step = lax.scan(
-            lambda held, x: step(first, held[0], x), (carry, empty), now, length=units
+        ((_, state, sums), output), per_step = _scanned(
+            lambda held, x: step(first, held[0], x), (carry, empty), now, units
         )
         carry = windows + 1, state, sums
         if together > 1:
@@ -214,6 +214,16 @@ def _summed(sums: dict[str, RunningSums], output: Output, step: Int32[Array, ""]
     return {name: x.after(fired[name], step) for name, x in sums.items()}
 
 
+# Turns of a loop that a GPU gets as one launch of a command buffer; see docs/gpu.md.
+TOGETHER_ON_GPU = 4
+
+
+def _scanned(body: Callable, carry: Any, xs: Any, length: int) -> tuple[Any, Any]:
+    """`lax.scan`, of which a GPU gets several turns at once: it would wait for the host's next."""
+    turns = 1 if jax.default_backend() == "cpu" else min(TOGETHER_ON_GPU, length)
+    return lax.scan(body, carry, xs, length=length, unroll=max(turns, 1))
+
+
 # --- A scan whose number of turns may be data, so that one program runs for any duration.
 
 
@@ -225,7 +235,7 @@ def repeat(
     What is beyond them in the second result is 0. Each turn has the same bits as in the scan.
     """
     if turns is None:
-        return lax.scan(body, carry, xs, length=length)
+        return _scanned(body, carry, xs, length)
     at = lambda k: jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, k, 0, False), xs)  # noqa: E731
     # Traced once, for its shapes and for the loop: tracing takes longer than building.
     traced, (_, one) = jax.make_jaxpr(body, return_shape=True)(carry, at(0))

@@ -11,6 +11,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._network import runtime
 from jaxneuro._network.moved import fused_move, plain_move
+from jaxneuro._run import scan as scan_file
 from jaxneuro.release import TsodyksMarkramState
 from tests import zoo
 from tests.kernels.test_fused_scan import check
@@ -21,6 +22,12 @@ FAST = {"xla_backend_optimization_level": 0}
 RULE = jn.connectivity.FixedProbability(0.2)
 CURRENT = jn.synapses.Exponential(3.0)
 NMDA = jn.synapses.NMDA()
+
+
+@pytest.fixture(autouse=True)
+def one_step_at_a_time(monkeypatch):
+    """So that launches of a step can be counted where the tests run on a GPU."""
+    monkeypatch.setattr(scan_file, "TOGETHER_ON_GPU", 1)
 
 
 def network(

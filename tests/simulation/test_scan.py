@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._run import scan as scan_file
 from jaxneuro._run.spikes import SpikeBits
 from tests.network.networks import balanced
 
@@ -53,6 +54,25 @@ def test_any_split(parts):
     for n_steps in parts:
         state, _ = run(NET, state, n_steps, None, RECORD)
     same_bits(state, end)
+
+
+@pytest.mark.parametrize("record", [jn.Record(), RECORD], ids=["steps", "samples"])
+def test_several_steps_in_one_launch(record, monkeypatch):
+    """What a GPU gets: 50 steps in fours, and the 10 of a sample; the program of a CPU stays."""
+    want = run(NET, NET.init(0), 50, None, record)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    made, scan = [], scan_file.lax.scan
+
+    def watched(*args, unroll, **how):
+        made.append(unroll)
+        return scan(*args, unroll=unroll, **how)
+
+    monkeypatch.setattr(scan_file.lax, "scan", watched)
+    got = jax.jit(lambda net, state: jn.scan(net, state, 50, None, record))(NET, NET.init(0))
+    assert 4 in made
+    same_bits(got[1].spikes, want[1].spikes)
+    for x, y in zip(jax.tree.leaves(got), jax.tree.leaves(want)):
+        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-5, atol=1e-5)
 
 
 def test_step_by_hand():
