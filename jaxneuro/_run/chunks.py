@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int32, Num, Shaped
 
-from .._arrays import AnyArray, as_array
+from .._arrays import AnyArray, as_array, on_host
 from .._kernels.native import native_available
 from .._network.names import value_of
 from .._network.network import Network
@@ -352,12 +352,12 @@ def collect(
             start = int(recording.first_step) - before.steps  # of the run
             found = sums_of_events(steps, neurons, before.sums[name].count.size, start)
             sums[name] = joined_sums(before.sums[name], found)
-    counts = jax.tree.map(lambda x: np.asarray(x)[:length], recording.counts)
+    counts = jax.tree.map(lambda x: on_host(x)[:length], recording.counts)
     store.counts.put(before.steps, counts)
     samples = length // record.steps_between(dt) if record.samples else 0
     if samples:
         sampled = {name: getattr(recording, name) for name in SAMPLED}
-        sampled = jax.tree.map(lambda x: np.asarray(x)[:samples], sampled)
+        sampled = jax.tree.map(lambda x: on_host(x)[:samples], sampled)
         store.samples.put(before.samples, sampled)
     return Finished(
         chunks=before.chunks + 1,

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int32, UInt8
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import is_traced, on_host
 from .._kernels.bits import unpack
 from .._network.network import Network
 from .._text import counted, text_inside
@@ -66,7 +66,7 @@ class SpikeBits(eqx.Module):
 
         By default of all populations and all steps.
         """
-        host = [np.asarray(x)[:n_steps] for x in self.bits]
+        host = [on_host(x)[:n_steps] for x in self.bits]
         wanted = (place for place in self.populations if names is None or place[0] in names)
         return {name: unpack(host[g], a, b, first) for name, g, a, b in wanted}
 
@@ -92,7 +92,7 @@ class SpikeBits(eqx.Module):
             runs = " x ".join(map(str, self.bits[group].shape[:-2]))
             must = "those of one run: take one of the batch, recording[k]"
             raise InvalidValueError("events", "the spikes", must, f"{runs} runs")
-        steps, neurons = unpack(np.asarray(self.bits[group]), start, stop)
+        steps, neurons = unpack(on_host(self.bits[group]), start, stop)
         return spike_times(steps, int(self.first_step), self.dt), neurons
 
     def dense(self, name: str) -> Bool[Array, "*batch steps n"]:
