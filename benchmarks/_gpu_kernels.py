@@ -1,9 +1,13 @@
 """Counts launches per step of a compiled loop and events of a run, and times deliveries alone."""
 
+import gzip
+import json
 import re
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -113,6 +117,23 @@ def seconds(call: Callable[[], Any], repeats: int = 3) -> float:
     return statistics.median(taken)
 
 
+def device_us(call: Callable[[], Any], n_steps: int) -> dict[str, float]:
+    """Microseconds per step that each kernel runs on the card, by JAX's profiler."""
+    jax.block_until_ready(call())
+    with tempfile.TemporaryDirectory() as folder:
+        with jax.profiler.trace(folder):
+            jax.block_until_ready(call())
+        (file,) = Path(folder).rglob("*.trace.json.gz")
+        events = json.loads(gzip.decompress(file.read_bytes()))["traceEvents"]
+    named = [e for e in events if e.get("name") == "thread_name"]
+    streams = {(e["pid"], e["tid"]) for e in named if "Stream" in e["args"]["name"]}
+    taken: dict[str, float] = {}
+    for e in events:
+        if e.get("ph") == "X" and (e["pid"], e["tid"]) in streams:
+            taken[e["name"]] = taken.get(e["name"], 0.0) + e["dur"]
+    return {k: round(v / n_steps, 3) for k, v in taken.items() if v > 0.01 * n_steps}
+
+
 def pathway(neurons: int, inputs: int, own: bool) -> jn.Network:
     """One population onto itself, `inputs` synapses per neuron."""
     weight = jn.Normal(1.0, 0.1) if own else 1.0
@@ -162,7 +183,7 @@ def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -
 
     def walk(net, state, inputs):
         options = {"lanes": lanes, "interpret": interpret}
-        _, ((bits, _), sampled) = one_launch.fused(
+        _, ((bits, _), sampled, _) = one_launch.fused(
             net, net.expand(), state, inputs, record, n_steps, **options
         )
         return bits[0], sampled.traces["E"]["v"]

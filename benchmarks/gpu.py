@@ -16,12 +16,14 @@ __all__ = ["add_options", "run"]
 
 PARTS = ("smoke", "races", "kernels", "deliver", "learn", "walk", "assemblies", "coba")
 PARTS += ("microcircuit", "lattices", "devices")
+CHECKED = ("smoke", "races", "learn", "walk", "assemblies", "lattices", "devices")
 BUDGET_S = 450.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What to run, where to write, and a rehearsal without a card."""
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--checks", action="store_true", help="the checks of the parts alone")
     parser.add_argument("--out", help="a file to add the JSON lines to")
     parser.add_argument("--scale", type=float, default=1.0, help="of the microcircuit")
     parser.add_argument("--seconds", type=float, default=1.0, help="biological time of each run")
@@ -78,6 +80,8 @@ def run(options: argparse.Namespace) -> None:
     if not native_available():
         say("no native CPU kernels here: construction, which uses them, takes much longer")
     for name in options.parts:
+        if options.checks and name not in CHECKED:
+            continue
         with session.part(name):
             globals()[f"_{name}"](session)
     say(f"took {BUDGET_S - session.left():.0f} s; failed: {', '.join(session.failed) or 'nothing'}")
@@ -129,47 +133,48 @@ def _races(session: Session) -> None:
 
 
 def _kernels(session: Session) -> None:
-    """Launches per step in the optimised program, command buffers on and off, and its time."""
-    import jax
-
+    """Launches in a turn of the compiled loop, command buffers on and off, and their time."""
     import jaxneuro as jn
 
-    from ._gpu_kernels import NO_COMMAND_BUFFERS, compiled_scan, launches, seconds
+    from ._gpu_kernels import NO_COMMAND_BUFFERS, compiled_scan, device_us, launches, seconds
     from ._run import DT
 
     small = session.options.interpret
     n_steps = 20 if small else 5000
-    for name, description in _networks(small):
+    for name, description in _networks(small, session.options.scale):
         net = jn.build(description, key=1, dt=DT)
         for buffers in (True,) if small else (True, False):
             program, args = compiled_scan(net, n_steps, None if buffers else NO_COMMAND_BUFFERS)
             kernels = launches(program.as_text())
-            taken = seconds(lambda p=program, a=args: jax.block_until_ready(p(*a)))
+            call = functools.partial(program, *args)
+            taken, on_card = seconds(call), {} if small else device_us(call, n_steps)
             session.write(
                 {
                     "bench": "gpu",
                     "part": "kernels",
                     "network": name,
                     "command_buffers": buffers,
-                    "kernels_per_step": len(kernels),
+                    "kernels_per_turn": len(kernels),
                     "kernels": kernels,
                     "us_per_step": round(taken / n_steps * 1e6, 3),
+                    "us_on_the_card": round(sum(on_card.values()), 3),
+                    "us_of_kernels": on_card,
                 }
             )
 
 
-def _networks(small: bool) -> Iterator[tuple[str, Any]]:
+def _networks(small: bool, scale: float) -> Iterator[tuple[str, Any]]:
     """Networks whose steps are looked at: static ones and one with a Poisson background."""
     from ._balanced import coba
 
-    for neurons in (200,) if small else (4000, 40_000):
+    for neurons in (200,) if small else (4000, 400_000):
         yield f"coba {neurons}", coba(neurons)
     with contextlib.suppress(ImportError):
         from examples.cortical_microcircuit import description
 
-        scale = 0.01 if small else 0.1
+        scale = 0.01 if small else scale
         for drive in ("dc", "poisson"):
-            yield f"microcircuit {scale} {drive}", description(scale, drive)
+            yield f"microcircuit {scale:g} {drive}", description(scale, drive)
 
 
 def _deliver(session: Session) -> None:
@@ -216,6 +221,8 @@ def _learn(session: Session) -> None:
 
     small = session.options.interpret
     _check(session, "learn", checks(small))
+    if session.options.checks:
+        return
     scale = 0.01 if small else 1.0 if native_available() else 0.1  # the host draws connections
     net = hpc_network(scale)
     chosen = gpu_learn.learn_grid(net.pathways[0].table)
@@ -240,6 +247,8 @@ def _assemblies(session: Session) -> None:
 
     small, lines = session.options.interpret, []
     _check(session, "assemblies", checks(small))
+    if session.options.checks:
+        return
     for line in itertools.chain(projections(small, session.left), inputs(small), caps(small)):
         lines.append(line)
         session.write({"bench": "gpu", "part": "assemblies", **rounded(line)})
@@ -280,6 +289,8 @@ def _walk(session: Session) -> None:
             f"walk {name}",
             ((f"lanes {n}", _agrees(f[0](*args), want)) for n, f in ways.items()),
         )
+        if session.options.checks:
+            continue
         took = {f"lanes {n}": seconds(lambda f=f[0], a=args: f(*a)) for n, f in ways.items()}
         took["loop"] = seconds(lambda f=loop, a=args: f(*a))
         us = {way: round(s / n_steps * 1e6, 3) for way, s in took.items()}
@@ -337,6 +348,8 @@ def _lattices(session: Session) -> None:
 
     small = session.options.interpret
     _check(session, "lattices", _gpu_lattices.checks(small))
+    if session.options.checks:
+        return
     for side in (6,) if small else lattices.SIDES:
         _network(session, f"lattice {side}", lattices.description(side))
 
@@ -346,6 +359,8 @@ def _devices(session: Session) -> None:
     from ._gpu_devices import checks, scaling
 
     _check(session, "devices", checks(session.options.interpret))
+    if session.options.checks:
+        return
     for line in scaling(session.options, session.left, say):
         session.write({**line, "part": "devices"})
 

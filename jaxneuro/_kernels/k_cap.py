@@ -159,7 +159,7 @@ def sizes(words: Sequence[jax.Array]) -> tuple[int, int]:
 
 _DTYPES = ("float32", "bfloat16", "float16", "int32", "uint32", "float64", "int64")
 
-# On a GPU up to so many numbers are one program of the Pallas kernel. Not measured yet:
+# On a GPU up to so many numbers are one program of the Pallas kernel. Not measured:
 # `python -m benchmarks kcap` times both there.
 ONE_PROGRAM = 2**15
 # Bits that one pass of XLA's version finds there.
