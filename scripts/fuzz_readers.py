@@ -150,7 +150,17 @@ class Readers:
         }
         state = net.init(0)
         jn.checkpoint.save(self.folder / "state.npz", state, more=more)
-        read = lambda name: jn.checkpoint.load(self.folder / name, state, more=more)  # noqa: E731
+
+        def read(name: str) -> None:
+            refused = None
+            for like in (net, state):
+                try:
+                    jn.checkpoint.load(self.folder / name, like, more=more)
+                except FINE as error:
+                    refused = error
+            if refused is not None:
+                raise refused
+
         return self._npz(["state.npz"]), read
 
     def _run(self) -> Any:

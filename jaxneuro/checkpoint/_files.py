@@ -92,14 +92,17 @@ def arrays_of(owner: str, name: str, tree: Any) -> dict[str, np.ndarray]:
 
 def tree_like(name: str, like: Any, arrays: Any) -> Any:
     """A pytree of arrays by their paths; raises `InvalidValueError` if they are of another."""
+    arrays = arrays if isinstance(arrays, dict) else {}
+    for path, x in arrays.items():
+        if not isinstance(x, np.ndarray):
+            raise InvalidValueError("load", f"{name}{path}", "an array", f"a {type(x).__name__}")
     if isinstance(like, Network):
-        if isinstance(arrays, dict) and ".fingerprint" in arrays:
-            number, step = arrays[".fingerprint"], int(arrays[".step"])
-            return SavedState(arrays, number, step).on(like)
+        number, step = (arrays.get(key, np.zeros(0)) for key in (".fingerprint", ".step"))
+        if (number.shape, step.shape) == ((2,), ()) and step.dtype.kind == "i":
+            return SavedState(arrays, number, int(step)).on(like)
         like = jax.eval_shape(lambda net: net.init(0), like)
     leaves, tree = jax.tree_util.tree_flatten_with_path(like)
     expected = {path_text(path): x for path, x in leaves}
-    arrays = arrays if isinstance(arrays, dict) else {}
     for path in dict.fromkeys((*expected, *arrays)):
         found, x = arrays.get(path), expected.get(path)
         x = jax.eval_shape(jax.random.key_data, x) if _is_key(x) else x

@@ -11,6 +11,8 @@ import pytest
 import jaxneuro as jn
 from jaxneuro import assemblies as ac
 from jaxneuro._disk.folder import RunFolder
+from jaxneuro._disk.values import write_values
+from jaxneuro.checkpoint import _files
 from tests.simulation.test_files import NET, same
 
 TREE = {"w": jnp.arange(3.0), "half": jnp.ones((2, 2), jnp.bfloat16), "key": jax.random.key(7)}
@@ -77,6 +79,18 @@ def test_what_no_file_holds_and_what_is_no_file(tmp_path):
     jn.simulate(NET, 0.1).save(path)
     with pytest.raises(jn.InvalidValueError, match=r"must be one that jn\.checkpoint\.save wrote"):
         jn.checkpoint.load(path, {"w": 1.0})
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [{"": 3}, {".fingerprint": np.zeros(2, np.uint32), ".step": 3}, {".step": np.zeros(2)}, 3],
+    ids=["a number", "a step that is none", "several steps", "no tree"],
+)
+def test_what_a_forged_file_holds_is_no_state(arrays, tmp_path):
+    write_values(tmp_path / "state.npz", _files._FILE, {"state": arrays})
+    for like in (3, NET, NET.init(0)):
+        with pytest.raises(jn.InvalidValueError, match="state"):
+            jn.checkpoint.load(tmp_path / "state.npz", like)
 
 
 def test_a_batch_has_the_bits_of_one_run(tmp_path):
