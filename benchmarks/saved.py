@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> None:
             on_disk = sum(x.stat().st_size for x in (folder / "run").iterdir())
             late = max(0.0, ms - 60e3)
             start = time.perf_counter()
-            cv = jn.analysis.interval_cvs(jn.Recording.open(folder / "run"), name, start=late)[:100]
+            read = jn.Recording.open(folder / "run").spikes
+            cv = jn.analysis.interval_cvs(read.between(name, late, ms, neurons=range(100)))
             cv_s = time.perf_counter() - start
         finally:
             shutil.rmtree(folder)

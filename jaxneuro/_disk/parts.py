@@ -138,14 +138,10 @@ class EventsOnDisk:
         """`ends` are the steps up to the end of each part."""
         self.steps, self.neurons, self._ends = steps, neurons, ends
 
-    def pieces(self) -> Iterator[tuple[Any, Any]]:
-        """Steps and neurons, part by part."""
-        for part in range(len(self._ends)):
+    def pieces(self, first: int = 0, last: int | None = None) -> Iterator[tuple[Any, Any]]:
+        """Steps and neurons part by part, of parts that have some of the steps `first ... last`."""
+        window = [first, np.inf if last is None else last]
+        begin, end = map(int, np.searchsorted(self._ends, window))
+        for part in range(begin, min(end + 1, len(self._ends))):
             rows = self.steps.rows_of(part, part + 1)
             yield self.steps[rows], self.neurons[rows]
-
-    def near(self, first: int, last: int) -> tuple[Any, Any]:
-        """Steps and neurons of those parts in which some of the steps `first ... last` are."""
-        begin, end = np.searchsorted(self._ends, [first, last])
-        rows = self.steps.rows_of(int(begin), min(int(end) + 1, len(self._ends)))
-        return self.steps[rows], self.neurons[rows]

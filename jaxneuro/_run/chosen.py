@@ -43,18 +43,18 @@ class Chosen(NamedTuple):
             return f"[{', '.join(map(str, numbers))}]"
         return f"{counted(len(numbers), self.of)} from {min(numbers)} to {max(numbers)}"
 
-    def indices(self, field: str, n: int) -> Int64[np.ndarray, " chosen"]:
+    def indices(self, field: str, n: int, owner: str = "Record") -> Int64[np.ndarray, " chosen"]:
         """The numbers among n; raises `InvalidValueError` if they do not fit or there are none."""
         if self.length is not None and self.length != n:
             must = f"a mask of one boolean per {self.of}, {n} of them"
-            raise InvalidValueError("Record", field, must, str(self.length))
+            raise InvalidValueError(owner, field, must, str(self.length))
         numbers = range(n)[slice(*self.part)] if self.part is not None else self.numbers
         index = np.asarray(numbers, np.int64)
         if index.size == 0:
             must = f"at least one of {n} (leave the name out to record nothing, or {_ALL[self.of]})"
-            raise InvalidValueError("Record", field, must, str(self.part and slice(*self.part)))
+            raise InvalidValueError(owner, field, must, str(self.part and slice(*self.part)))
         if index.max() >= n:
-            raise InvalidValueError("Record", field, f"below {n}, its size", str(index.max()))
+            raise InvalidValueError(owner, field, f"below {n}, its size", str(index.max()))
         return index
 
 

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int64
 
 from .. import spec
 from .._disk.parts import EventsOnDisk
 from .._network.names import NoSuchNameError, register_dictionary
 from .._numerics.windows import in_window, run_window
 from .._text import shown
+from .chosen import chosen
 from .spike_trains import SpikeTrains
 from .spikes import Events, spike_times, steps_near
 from .statistics import SpikeSums, joined_sums, sums_of_events
@@ -99,9 +101,9 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
         if name not in tuple(self._sizes):
             raise NoSuchNameError(str(spec.unknown("population", name, self._sizes)))
         if isinstance(self._known(name), EventsOnDisk):  # which may be larger than the memory
-            return self._trains(name, *self.events(name))
+            return self._trains(name, self.events(name))
         if name not in self._kept:  # with the order by neuron that it makes when it is asked
-            self._kept[name] = self._trains(name, *self.events(name))
+            self._kept[name] = self._trains(name, self.events(name))
         return self._kept[name]
 
     def __contains__(self, name: object) -> bool:
@@ -113,33 +115,71 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
     def __len__(self) -> int:
         return len(self.by_population or ())
 
-    def between(self, name: str, start: float | None, stop: float | None) -> SpikeTrains:
-        """The spikes of a population in a part of the run; see `SpikeTrains.between`."""
+    def between(
+        self,
+        name: str,
+        start: float | None = None,
+        stop: float | None = None,
+        neurons: Any = None,
+    ) -> SpikeTrains:
+        """The spikes of a population in the part `(start, stop]` of the run [ms], by default all.
+
+        `neurons` chooses some, by numbers, a slice or a mask: neuron k of the trains is then the
+        k-th of these. Of a run on disk no more is held than one interval and what is chosen.
+
+        Raises:
+            InvalidValueError: for an unknown population, a part that is not within the run or has
+                no length, and neurons that there are not or that are chosen twice.
+        """
+        place = None if neurons is None else self._places(name, neurons)
         if start is None and stop is None:
-            return self._trains(name, *self.events(name))
+            return self._trains(name, self.events(name, place=place), place)
         window = run_window(*self._window, start, stop)
         # Events are in order: times are made only where the part may be.
-        trains = self._trains(name, *self.events(name, *steps_near(window, *self._steps)))
+        near = steps_near(window, *self._steps)
+        trains = self._trains(name, self.events(name, *near, place), place)
         inside = in_window(trains.times, *window)
         found = trains.times[inside], trains.neurons[inside]
         return SpikeTrains.known(*found, trains.n, *window)
 
-    def _trains(self, name: str, steps: Any, neurons: Any) -> SpikeTrains:
-        first, _, dt = self._steps
-        times = spike_times(steps, first, dt)
-        return SpikeTrains.known(times, neurons, self._sizes[name], *self._window)
+    def _places(self, name: str, neurons: Any) -> Int64[np.ndarray, " n"]:
+        """Of each neuron its place among those that are chosen, or -1."""
+        self._known(name)
+        which = spec.check("between", "neurons", spec.Converted(chosen), neurons)
+        numbers = which.indices("neurons", self._sizes[name], "between")
+        place = np.full(self._sizes[name], -1)
+        place[numbers] = np.arange(numbers.size)
+        return place
 
-    def events(self, name: str, first: int = 0, last: int | None = None) -> Events:
+    def _trains(
+        self, name: str, events: Events, place: Int64[np.ndarray, " n"] | None = None
+    ) -> SpikeTrains:
+        first, _, dt = self._steps
+        steps, neurons = events
+        n = self._sizes[name] if place is None else int(place.max()) + 1
+        return SpikeTrains.known(spike_times(steps, first, dt), neurons, n, *self._window)
+
+    def events(
+        self,
+        name: str,
+        first: int = 0,
+        last: int | None = None,
+        place: Int64[np.ndarray, " n"] | None = None,
+    ) -> Events:
         """Steps, counted from the first of the run, and neurons of the spikes of a population.
 
-        With `last`, of the steps from `first` to it (excluded) alone.
+        With `last`, of the steps from `first` to it (excluded) alone; with `place`, by their
+        places, without those of neurons whose place is -1.
         """
         found = self._known(name)
         if isinstance(found, EventsOnDisk):
-            found = found.near(first, self._steps[1] if last is None else last)
+            pieces = [_placed(x, place) for x in found.pieces(first, last)]
+            pieces = pieces or [(found.steps[:0], found.neurons[:0])]
+            steps, neurons = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces))
+        else:
+            steps, neurons = _placed(found, place)
         if last is None:
-            return found
-        steps, neurons = found
+            return steps, neurons
         near = slice(*np.searchsorted(steps, np.array([first, last], steps.dtype)))
         return steps[near], neurons[near]
 
@@ -171,3 +211,12 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
 
     def __repr__(self) -> str:
         return shown({name: self[name] for name in self})
+
+
+def _placed(events: Events, place: Int64[np.ndarray, " n"] | None) -> Events:
+    """Those of neurons that have a place, with it in the place of their number."""
+    if place is None:
+        return events
+    steps, neurons = events
+    mine = place[neurons] >= 0
+    return steps[mine], place[neurons[mine]]

@@ -82,6 +82,27 @@ def test_it_has_the_bits_of_one_run_and_goes_further(tmp_path, parts):
         same(mine, its)
 
 
+@pytest.mark.parametrize("window", [(None, None), (3.0, 12.0), (7.0, None), (29.9, 30.0)])
+def test_the_spikes_of_some_neurons(window, tmp_path, parts):
+    saved, whole = run(tmp_path), jn.simulate(NET, MS, key=5)
+    every = whole.spikes.between("E", *window)
+    some = [NET.populations["E"] - 1, 0, 5]
+    for which in (some, slice(None, None, 7), np.arange(NET.populations["E"]) % 3 == 0):
+        numbers = np.arange(NET.populations["E"])[which]
+        for result in (whole, saved):
+            trains = result.spikes.between("E", *window, neurons=which)
+            assert (trains.n, trains.start, trains.stop) == (
+                numbers.size,
+                every.start,
+                every.stop,
+            )
+            same([trains.of(k) for k in range(trains.n)], [every.of(k) for k in numbers])
+    assert len(whole.spikes["E"]) > 20
+    for bad in ([NET.populations["E"]], [-1], [2, 2], [], "E", 0.5):
+        with pytest.raises(jn.InvalidValueError, match="between: neurons"):
+            saved.spikes.between("E", neurons=bad)
+
+
 def test_a_finished_run_is_read_and_not_run_again(tmp_path, monkeypatch):
     made = run(tmp_path)
     monkeypatch.setattr(loop, "program", None)
