@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -103,7 +104,27 @@ def write_sonata(
     for name in (*of, *net.projections):
         if "/" in name or name == ".":
             _refuse(f"the name {name!r}", "one without '/': HDF5 parts names by it", repr(name))
-    _write(Path(folder), net.dt, duration, nodes, edges, spikes)
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InvalidValueError("write_sonata", "folder", "a folder", str(error)) from None
+    with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as new:
+        _write(Path(new), net.dt, duration, nodes, edges, spikes)
+        _replace(Path(folder), Path(new))
+
+
+def _replace(folder: Path, new: Path) -> None:
+    """Moves a whole network to where an older one may be, the configs last."""
+    for pattern in _FILES:
+        for path in folder.glob(pattern):
+            path.unlink()
+    for path in sorted(new.rglob("*"), key=lambda x: -len(x.parts)):
+        there = folder / path.relative_to(new)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            there.mkdir(exist_ok=True)
+        else:
+            os.replace(path, there)
 
 
 def _refuse(owner: str, must: str, got: str, field: str = "") -> NoReturn:
@@ -311,14 +332,8 @@ def _write(
     edges: list[_Edges],
     spikes: Mapping[str, tuple],
 ) -> None:
-    try:
-        for name in ("network", "components/neurons", "components/synapses", "inputs"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise InvalidValueError("write_sonata", "folder", "a folder", str(error)) from None
-    for pattern in _FILES:  # also the configs: what is written by half is no network
-        for path in folder.glob(pattern):
-            path.unlink()
+    for name in ("network", "components/neurons", "components/synapses", "inputs"):
+        (folder / name).mkdir(parents=True)
     network, listed = folder / "network", []
     # NEST takes files of one model_type alone; and a reader has the order of populations.
     for k, x in enumerate(nodes, _FIRST):

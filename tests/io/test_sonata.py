@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro.io import _sonata_write
 from jaxneuro.io._sonata_models import table
 from tests.sonata_layout import three_hundred
 
@@ -376,6 +377,20 @@ def test_files_of_a_larger_network_are_deleted_and_others_stay(tmp_path):
         found = (tmp_path / folder).rglob("*.*")
         files.append({str(x.relative_to(tmp_path / folder)) for x in found})
     assert files[0] == files[2] != files[1]
+
+
+def test_a_full_disk_leaves_the_older_network(tmp_path, monkeypatch):
+    net = jn.build(described(), key=0, dt=0.1)
+    jn.io.write_sonata(net, tmp_path)
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+
+    def full(path, data):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(_sonata_write, "_json", full)
+    with pytest.raises(OSError, match="no space left"):
+        jn.io.write_sonata(net, tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == files
 
 
 # --- the page
