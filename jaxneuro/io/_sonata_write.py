@@ -344,14 +344,19 @@ def _write(
             numbers = {name: v for name, v in x.values.items() if isinstance(v, float)}
             _json(folder / f"components/neurons/neuron_{k}.json", numbers)
         file, types = f"$NETWORK_DIR/nodes_{k}.h5", f"$NETWORK_DIR/node_types_{k}.csv"
-        listed.append({"nodes_file": file, "node_types_file": types})
+        kind = {"type": "virtual" if x.template is None else "point_neuron"}
+        names = {x.name: kind}  # which libsonata asks for
+        listed.append({"nodes_file": file, "node_types_file": types, "populations": names})
     networks: dict[str, Any] = {"nodes": listed, "edges": []}
     if edges:
         with writing(network / "edges.h5") as file:
             _put_edges(file, edges)
         _table(network / "edge_types.csv", [_edge_type(k, x) for k, x in enumerate(edges)])
         file, types = "$NETWORK_DIR/edges.h5", "$NETWORK_DIR/edge_types.csv"
-        networks["edges"].append({"edges_file": file, "edge_types_file": types})
+        names = {x.name: {"type": "chemical"} for x in edges}
+        networks["edges"].append(
+            {"edges_file": file, "edge_types_file": types, "populations": names}
+        )
     components = {
         "point_neuron_models_dir": "$BASE_DIR/components/neurons",
         "synaptic_models_dir": "$BASE_DIR/components/synapses",
