@@ -38,7 +38,6 @@ def main(arguments: list[str] | None = None) -> int:
     if rest:  # with the usage of the command, not of all
         args.parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
-        jn.configure_cpu(cache=True)
         code = args.command(args)
         sys.stdout.flush()
         return code
@@ -131,6 +130,7 @@ def _add_max_mb(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    jn.configure_cpu(cache=True)
     duration = _duration(args)
     record = _record(args)
     _check_files(args)

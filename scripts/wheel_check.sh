@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds a wheel with and without a C++ compiler, installs each in a fresh environment
-# and runs a small network there, outside of the checkout; or does so with a wheel that is given:
+# Builds an sdist, and of it a wheel with and without a C++ compiler, installs each in a fresh
+# environment and runs a small network there, outside of the checkout; or does so with a wheel that
+# is given:
 #
 #     scripts/wheel_check.sh PYTHON [WHEEL]
 set -euo pipefail
@@ -36,7 +37,7 @@ check() { # name, compiler, native|reference
   (cd "$root" && git ls-files -z --cached --others --exclude-standard |
     xargs -0 -I{} sh -c '[ -e "{}" ] && printf "%s\0" "{}"' | tar -cf - --null -T -) |
     tar -xf - -C "$work/$1"
-  (cd "$work/$1" && env ${2:+CC="$2" CXX="$2"} "$python" -m build --wheel --outdir "$work/dist-$1" . \
+  (cd "$work/$1" && env ${2:+CC="$2" CXX="$2"} "$python" -m build --outdir "$work/dist-$1" . \
     >"$work/$1.log" 2>&1) || { tail -30 "$work/$1.log"; exit 1; }
   run "$1" "$work/dist-$1"/*.whl "$3"
 }

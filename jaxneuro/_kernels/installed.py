@@ -10,7 +10,7 @@ import jaxlib
 import numpy as np
 
 from .._version import __version__
-from .native import SLOWER, library_path, native_library
+from .native import library_or_why_not, library_path
 from .threads import threads
 
 # The kernels have a version for each of these kinds of vectors, and for popcnt.
@@ -18,21 +18,30 @@ _FEATURES = ("popcnt", "avx2", "avx512f", "asimd")
 
 
 def installed() -> Iterator[tuple[str, str]]:
-    """Names and texts, one after the other: to count devices starts JAX, which may fail."""
+    """Names and texts, one after the other: to count devices starts JAX, which may take long."""
     yield "jaxneuro", __version__
     for module in (jax, jaxlib, np):
         yield module.__name__, module.__version__
     yield "python", f"{platform.python_version()}, {platform.system()} {platform.machine()}"
-    library = native_library()
-    if library is None:
-        yield "native kernels", f"not loaded; {SLOWER}"
+    library = library_or_why_not()
+    if isinstance(library, str):
+        yield "native kernels", library
     else:
         bits = 8 * library.jaxneuro_vector_bytes(0)
-        yield "native kernels", f"{library_path().name}, vectors of {bits} bits"
+        yield "native kernels", f"{library_path()}, vectors of {bits} bits"
     yield "CPU", cpu_features()
     yield "cores", f"{_cores()} that this process may use"
     yield "threads", f"{threads()} of a native kernel, XLA {os.environ.get('NPROC', 'all')}"
-    yield "devices", ", ".join(f"{x.platform}:{x.id} ({x.device_kind})" for x in jax.devices())
+    yield "devices", _devices()
+
+
+def _devices() -> str:
+    try:
+        found = jax.devices()
+    except Exception as error:  # of a platform that is not here, JAX raises one or another
+        asked = os.environ.get("JAX_PLATFORMS", "")
+        return f"none with JAX_PLATFORMS={asked!r} ({str(error) or type(error).__name__})"
+    return ", ".join(f"{x.platform}:{x.id} ({x.device_kind})" for x in found)
 
 
 def _cores() -> int | None:

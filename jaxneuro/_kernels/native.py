@@ -14,8 +14,9 @@ from .. import spec
 _log = logging.getLogger("jaxneuro")
 # docs/performance.md has the measurements.
 SLOWER = (
-    "without them deliveries take about 10 times longer (COBA, 4,000 neurons), plastic weights 70 "
-    "times, building connections 3 to 6, Poisson input 2 to 4"
+    "without them deliveries take 10 to 18 times longer (COBA), plastic weights 70 times, building "
+    "connections 3 to 6, Poisson input 2 to 4; a wheel has them (docs/wheels.md), and "
+    "`pip install .` builds them where there is a C++17 compiler"
 )
 # What XLA calls: `jaxneuro_new_sources` is the handler `JaxneuroNewSources` in the library.
 _KERNELS = (
@@ -65,16 +66,23 @@ def library_path() -> Path:
     return library
 
 
-@functools.cache
 def native_library() -> ctypes.CDLL | None:
-    """The native CPU kernels, or None; tries to load them once, logs one line if it cannot.
+    """The native CPU kernels, or None; tries to load them once, logs one line if it cannot."""
+    found = library_or_why_not()
+    return None if isinstance(found, str) else found
+
+
+@functools.cache
+def library_or_why_not() -> ctypes.CDLL | str:
+    """The native CPU kernels, or why they are not there.
 
     `JAXNEURO_NATIVE=off` in the environment switches them off, for comparisons; another value is
     the path of another library, such as that of `make native-debug`.
     """
     if os.environ.get("JAXNEURO_NATIVE", "") == "off":
-        _log.warning("native kernels are switched off (JAXNEURO_NATIVE=off): using the reference")
-        return None
+        why = "switched off (JAXNEURO_NATIVE=off)"
+        _log.warning("jaxneuro: native kernels are %s", why)
+        return why
     try:
         library = ctypes.CDLL(str(library_path()))
         for name, arguments in _FUNCTIONS.items():
@@ -84,8 +92,8 @@ def native_library() -> ctypes.CDLL | None:
             handler = jax.ffi.pycapsule(getattr(library, _symbol(kernel)))
             jax.ffi.register_ffi_target(f"jaxneuro_{kernel}", handler, platform="cpu")
     except Exception as error:  # an old jaxlib refuses a newer header in its own way
-        _log.warning("native kernels not loaded: %s; %s", error, SLOWER)
-        return None
+        _log.warning("jaxneuro: native kernels not loaded: %s; %s", error, SLOWER)
+        return f"not loaded: {error}"
     return library
 
 

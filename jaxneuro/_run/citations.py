@@ -13,13 +13,15 @@ from urllib.parse import urlsplit
 from .._network.described import classes_in, left_of
 from .._network.network import Network
 from .._version import __version__
+from .._warn import warn
 from ..spec import InvalidValueError
 from .result import Result
 
-_BLOCK = re.compile(r"^Reference:\n((?:    .*\n?|\n)*)", re.MULTILINE)
-_NAME = r"(?:(?:van|von|de) )?[A-Z][\w'-]*[a-z]"
+_BLOCK = re.compile(r"^References?:\n((?:    .*\n?|\n)*)", re.MULTILINE)
+_BEFORE = r"(?:(?:[Vv]an|[Vv]on|[Dd]e[rnl]?|[Dd][aiu]|[Ee]l|[Ll][ae]|ter?) )*"  # a family name
+_NAME = rf"{_BEFORE}(?![a-z])[^\W\d_][\w'-]*(?![A-Z\d_])\w(?:, (?:[A-Z]\.[ -]?)+(?<! ))?"
 _AUTHORS = rf"{_NAME}(?:(?:, (?:and )?| and ){_NAME})*(?: et al\.)?"
-_WORK = re.compile(rf"({_AUTHORS}|the same) \(((?:18|19|20)\d\d)\)")
+_WORK = re.compile(rf"({_AUTHORS}|the same) \(((?:18|19|20)\d\d)[a-z]?\)")
 _DOI = re.compile(r"doi:(10\.\S+)")
 _NUMBERS = {"isbn": re.compile(r"ISBN ([\dX-]+)"), "note": re.compile(r"(arXiv:\d+\.\d+)")}
 _URL = re.compile(r"https://[^\s,;`]+")
@@ -48,7 +50,9 @@ class Citation(NamedTuple):
     of: tuple[str, ...]
 
     def __str__(self) -> str:
-        lines = "".join(f"  {name} = {{{x}}},\n" for name, x in self.fields.items())
+        # Within two braces a title keeps its capitals.
+        fields = {k: f"{{{x}}}" if k == "title" else x for k, x in self.fields.items()}
+        lines = "".join(f"  {name} = {{{x}}},\n" for name, x in fields.items())
         return f"% {', '.join(self.of)}\n@{self.kind}{{{self.key},\n{lines}}}"
 
 
@@ -81,7 +85,14 @@ def citations(network: Any) -> Citations:
     works: dict[Any, tuple[dict[str, str], set[str]]] = {}
     left = left_of(found.fingerprint) if isinstance(found, Network) else frozenset()
     for cls in sorted(classes_in(found) | left, key=lambda cls: cls.__qualname__):
-        for work in _works(_reference(cls)):
+        block = _reference(cls)
+        found_in = list(_works(block))
+        if block and not found_in:
+            warn(
+                f"citations: no work is found in the Reference: of {cls.__name__}; one is written "
+                "as 'Name and Name (2007), Title, Journal 18, 2993, doi:...'"
+            )
+        for work in found_in:
             known, of = works.setdefault(_identity(work), ({}, set()))
             of.add(cls.__name__)
             for name, x in work.items():  # one docstring may have the title, another the doi alone
@@ -104,7 +115,8 @@ def _works(text: str) -> Iterator[dict[str, str]]:
     found, authors = list(_WORK.finditer(text)), ""
     for match, end in zip(found, [*(m.start() for m in found[1:]), len(text)]):
         authors = authors if match[1] == "the same" else match[1]
-        persons = re.sub(r",? and |, ", " and ", authors).replace(" et al.", " and others")
+        others = ["others"] if authors.endswith("et al.") else []
+        persons = " and ".join([*re.findall(_NAME, authors.removesuffix(" et al.")), *others])
         yield {"author": persons, "year": match[2], **_details(text[match.end() : end])}
     for url in dict.fromkeys(x.rstrip(".") for x in _URL.findall(text)):
         yield {
@@ -136,7 +148,8 @@ def _details(text: str) -> dict[str, str]:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([&%#_$])", r"\\\1", text)
+    """As BibTeX takes it, which counts braces even behind a backslash."""
+    return re.sub(r"([&%#_$])", r"\\\1", text.replace("{", "(").replace("}", ")"))
 
 
 def _identity(work: Mapping[str, str]) -> Any:

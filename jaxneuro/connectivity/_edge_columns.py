@@ -99,7 +99,7 @@ class EdgeSource:
 
 def read_first_column(path: Path) -> Shaped[np.ndarray, " rows"]:
     """The first column of a CSV or parquet file."""
-    columns, read = _of_file(path)
+    columns, read = _of_file(path, "neurons")
     return read(columns[:1])[0]
 
 
@@ -116,22 +116,24 @@ _BROKEN += (TypeError, KeyError, IndexError, NotImplementedError)  # parquet
 
 
 @contextlib.contextmanager
-def _whole(path: Path) -> Iterator[None]:
+def _whole(path: Path, field: str) -> Iterator[None]:
     """Raises `InvalidValueError` for a file that cannot be read inside."""
     try:
         yield
-    except _BROKEN as error:
+    except Exception as error:  # pyarrow has errors that are of no built-in kind
+        if not isinstance(error, _BROKEN) and not type(error).__module__.startswith("pyarrow"):
+            raise
         got = f"{path}, which cannot be read: {error!r}"
-        raise spec.InvalidValueError(OWNER, "edges", "a whole file", got) from error
+        raise spec.InvalidValueError(OWNER, field, "a whole file", got) from error
 
 
-def _of_file(path: Path) -> tuple[list[Any], Any]:
-    """The columns of a file and a function that reads some of them."""
-    with _whole(path):
+def _of_file(path: Path, field: str = "edges") -> tuple[list[Any], Any]:
+    """The columns of a file, given as a field, and a function that reads some of them."""
+    with _whole(path, field):
         columns, read = _opened(path)
 
     def read_whole(names: list[Any]) -> list[Shaped[np.ndarray, " rows"]]:
-        with _whole(path):
+        with _whole(path, field):
             return read(names)
 
     return columns, read_whole

@@ -245,7 +245,7 @@ class MorrisLecar(Neuron):
     Reference:
         Morris and Lecar (1981), Voltage oscillations in the barnacle giant muscle fiber,
         doi:10.1016/S0006-3495(81)84782-0; the presets are those of Rinzel and Ermentrout (1998),
-        Methods in Neuronal Modeling, ch. 7.
+        Analysis of neural excitability and oscillations, in Methods in Neuronal Modeling, ch. 7.
 
     Note:
         Farther than `8 v4` from `v3` the potassium gate keeps its value there.

@@ -26,10 +26,6 @@ class Current(Stimulus):
 
     A function of time gets t as float32: from step 2^23 on, neighbouring steps get the same time.
     For longer runs use a signal, which is exact at any step.
-
-    Reference:
-        Brette et al. (2007), Simulation of networks of spiking neurons: a review of tools and
-        strategies, doi:10.1007/s10827-007-0038-6.
     """
 
     amplitude: Any = signal(unit="pA", doc="a number, a function of t [ms], or a signal")

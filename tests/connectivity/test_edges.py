@@ -309,3 +309,13 @@ def test_a_file_of_another_form_says_which_columns_it_has(tmp_path, text):
     file = tmp_path / "edges.csv"
     file.write_text(text)
     assert_refused(lambda: Explicit.from_edges(file), OWNER, "edges", "the columns [")
+
+
+def test_text_that_is_no_unicode_in_parquet(tmp_path):
+    arrow, parquet = (pytest.importorskip(x) for x in ("pyarrow", "pyarrow.parquet"))
+    buffers = [None, *(arrow.py_buffer(x) for x in (b"\0\0\0\0\2\0\0\0", b"\xff\xfe"))]
+    text = arrow.Array.from_buffers(arrow.string(), 1, buffers)
+    parquet.write_table(arrow.table({"pre": text, "post": [1]}), path := tmp_path / "e.parquet")
+    for given, field in (((path,), "edges"), (({"pre": ["a"], "post": ["a"]}, path), "neurons")):
+        with pytest.raises(jn.InvalidValueError, match=f"{field} must be a whole file"):
+            jn.connectivity.Explicit.from_edges(given[0], neurons=(given[1:] or (None,))[0])

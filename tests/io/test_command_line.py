@@ -162,12 +162,11 @@ def test_info_without_a_file_says_what_is_here(main, capsys):
 
 
 def test_info_where_no_kernels_are_loaded(main, capsys, monkeypatch):
-    for module in ("installed", "threads"):
-        monkeypatch.setattr(f"jaxneuro._kernels.{module}.native_library", lambda: None)
+    monkeypatch.setattr("jaxneuro._kernels.installed.library_or_why_not", lambda: "not built")
+    monkeypatch.setattr("jaxneuro._kernels.threads.native_library", lambda: None)
     assert main("info") == 0
     rows = info(capsys)
-    assert "not loaded" in rows["native kernels"]
-    assert "times" in rows["native kernels"]
+    assert rows["native kernels"] == "not built"
     assert rows["threads"].startswith("1 ")
 
 
@@ -187,6 +186,18 @@ def test_a_library_that_does_not_load_is_one_warning():
     (line,) = done.stderr.splitlines()
     assert "nothing.so" in line
     assert SLOWER in line
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "row"),
+    [("JAXNEURO_NATIVE", "off", "switched off"), ("JAX_PLATFORMS", "cuda", "JAX_PLATFORMS='cuda'")],
+)
+def test_info_of_what_is_not_there(variable, value, row):
+    command = [sys.executable, "-m", "jaxneuro", "info"]
+    env = {**environment(), variable: value}
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert row in done.stdout
 
 
 @pytest.fixture

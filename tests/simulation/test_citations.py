@@ -9,8 +9,8 @@ import pytest
 import jaxneuro as jn
 from tests.zoo import CASES
 
-# These return their input or are made by `build`, or are written after a program: no publication.
-UNPUBLISHED = {"Direct", "Spikes", "SpikeRate", "LeakyIzhikevich"}
+# These return their input or what is given, are made by `build`, or are written after a program.
+UNPUBLISHED = {"Current", "Direct", "Spikes", "SpikeRate", "LeakyIzhikevich"}
 UNPUBLISHED |= {"ClearedTransmitter", "DecayingTransmitter", "PulsedTransmitter", "DopaGluGABA"}
 ENTRY = re.compile(r"@(article|book|misc)\{([a-z0-9]+),\n((?:  [a-z]+ = \{.+\},\n)+)\}")
 
@@ -88,6 +88,38 @@ def test_a_model_of_your_own():
     assert one.fields["pages"] == "12-14"
     assert two.fields["doi"] == "10.1/x_y(2)"
     assert all(work.fields["author"] == "Poe and van Dyke" for work in (one, two))
+
+
+@pytest.mark.parametrize(
+    ("text", "author"),
+    [
+        ("Müller, Ørsted and O'Brien (2020)", "Müller and Ørsted and O'Brien"),
+        ("Smith, A. and Jones, B. C. (2020a)", "Smith, A. and Jones, B. C."),
+        (
+            "Poincaré, van der Pol, and El Boustani et al. (1926)",
+            "Poincaré and van der Pol and El Boustani and others",
+        ),
+    ],
+)
+def test_names_of_authors(text, author):
+    class Own(jn.neurons.LIF):
+        __doc__ = f"Mine.\n\n    References:\n        {text}, A {{title.\n"
+
+    (mine,) = (work for work in jn.citations(Own()) if "Own" in work.of)
+    assert mine.fields["author"] == author
+    assert entries(str(jn.citations(Own())))[mine.key]["title"] == "{A (title}"
+
+
+def test_a_block_without_a_work_is_said():
+    class Own(jn.neurons.LIF):
+        """Mine.
+
+        Reference:
+            J. Smith & A. B. Jones, 2021.
+        """
+
+    with pytest.warns(UserWarning, match="no work is found in the Reference: of Own"):
+        jn.citations(Own())
 
 
 @pytest.mark.parametrize("value", [3, jn.neurons.LIF, "net.json"], ids=repr)
