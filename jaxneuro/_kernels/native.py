@@ -4,6 +4,7 @@ import ctypes
 import functools
 import logging
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,22 @@ def library_path() -> Path:
     return library
 
 
+def _check_whole(library: Path) -> None:
+    """Raises for one of Linux that was cut off: to load it would end the process (SIGBUS)."""
+    if not library.is_file():
+        return  # which says itself what is wrong
+    with open(library, "rb") as file:
+        head = file.read(64)
+    if len(head) < 64 or head[:4] != b"\x7fELF":
+        return
+    (sections,), (size, count) = (
+        struct.unpack_from("<Q", head, 40),
+        struct.unpack_from("<HH", head, 58),
+    )
+    if library.stat().st_size < sections + size * count:
+        raise OSError(f"{library} is cut off")
+
+
 def native_library() -> ctypes.CDLL | None:
     """The native CPU kernels, or None; tries to load them once, logs one line if it cannot."""
     found = library_or_why_not()
@@ -84,7 +101,9 @@ def library_or_why_not() -> ctypes.CDLL | str:
         _log.warning("jaxneuro: native kernels are %s", why)
         return why
     try:
-        library = ctypes.CDLL(str(library_path()))
+        path = library_path()
+        _check_whole(path)
+        library = ctypes.CDLL(str(path))
         for name, arguments in _FUNCTIONS.items():
             function = getattr(library, name)
             function.argtypes, function.restype = arguments, _SIZE

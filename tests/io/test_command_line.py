@@ -16,7 +16,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._kernels.installed import cpu_features
-from jaxneuro._kernels.native import SLOWER, native_available
+from jaxneuro._kernels.native import SLOWER, library_path, native_available
 from jaxneuro._kernels.threads import threads
 from tests.io.files import JSON, TOML
 from tests.store import STRICT
@@ -178,9 +178,15 @@ def test_features_of_a_cpu(tmp_path):
     assert "not known" in found[2]
 
 
-def test_a_library_that_does_not_load_is_one_warning():
+@pytest.mark.parametrize("kept", [None, 0, 60, 100_000])
+def test_a_library_that_does_not_load_is_one_warning(kept, tmp_path):
     code = "from jaxneuro._kernels.native import native_library as f; print(f(), f())"
-    env = {**environment(), "JAXNEURO_NATIVE": "nothing.so"}
+    path = tmp_path / "nothing.so"
+    if kept is not None:
+        if not native_available():
+            pytest.skip("there is no native library here")
+        path.write_bytes(library_path().read_bytes()[:kept])
+    env = {**environment(), "JAXNEURO_NATIVE": str(path)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.stdout == "None None\n"
     (line,) = done.stderr.splitlines()
