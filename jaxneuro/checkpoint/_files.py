@@ -94,7 +94,7 @@ def tree_like(name: str, like: Any, arrays: Any) -> Any:
     """A pytree of arrays by their paths; raises `InvalidValueError` if they are of another."""
     arrays = arrays if isinstance(arrays, dict) else {}
     for path, x in arrays.items():
-        if not isinstance(x, np.ndarray):
+        if not (isinstance(path, str) and isinstance(x, np.ndarray)):
             raise InvalidValueError("load", f"{name}{path}", "an array", f"a {type(x).__name__}")
     if isinstance(like, Network):
         number, step = (arrays.get(key, np.zeros(0)) for key in (".fingerprint", ".step"))

@@ -83,7 +83,12 @@ def test_what_no_file_holds_and_what_is_no_file(tmp_path):
 
 @pytest.mark.parametrize(
     "arrays",
-    [{"": 3}, {".fingerprint": np.zeros(2, np.uint32), ".step": 3}, {".step": np.zeros(2)}, 3],
+    [
+        {"": 3},
+        {".fingerprint": np.zeros(2, np.uint32), ".step": 3},
+        {".step": np.zeros(2)},
+        3,
+    ],
     ids=["a number", "a step that is none", "several steps", "no tree"],
 )
 def test_what_a_forged_file_holds_is_no_state(arrays, tmp_path):
@@ -91,6 +96,12 @@ def test_what_a_forged_file_holds_is_no_state(arrays, tmp_path):
     for like in (3, NET, NET.init(0)):
         with pytest.raises(jn.InvalidValueError, match="state"):
             jn.checkpoint.load(tmp_path / "state.npz", like)
+
+
+def test_a_name_that_is_no_text_is_refused():
+    forged = {".fingerprint": np.zeros(2, np.uint32), ".step": np.array(3), 4: np.zeros(2)}
+    with pytest.raises(jn.InvalidValueError, match="state4 must be an array"):
+        _files.tree_like("state", NET, forged)
 
 
 def test_a_batch_has_the_bits_of_one_run(tmp_path):
