@@ -68,8 +68,9 @@ class BuildKernels(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         # A failure leaves no old one, also where an editable install has it.
-        for path in {self.get_ext_fullpath(ext.name), *self.in_place(ext)}:
-            Path(path).unlink(missing_ok=True)
+        Path(self.get_ext_fullpath(ext.name)).unlink(missing_ok=True)
+        if self.editable_mode:
+            Path(self.get_ext_filename(ext.name)).unlink(missing_ok=True)
         OBJECTS.mkdir(parents=True, exist_ok=True)
         # Large files first, or the last of them would be compiled alone.
         sources = sorted(map(Path, ext.sources), key=lambda path: -path.stat().st_size)
@@ -80,10 +81,6 @@ class BuildKernels(build_ext):
         ext.sources, ext.extra_objects, self.force = [], [str(path) for path in objects], True
         super().build_extension(ext)
         self.compiled = True
-
-    def in_place(self, ext: Extension) -> list[str]:
-        """Where an editable install keeps the library; nothing of any other build."""
-        return [self.get_ext_filename(ext.name)] if self.editable_mode or self.inplace else []
 
     def object_of(self, source: Path, ext: Extension) -> Path:
         """The object file, named by all that it is made from, and compiled unless it is there."""

@@ -75,10 +75,8 @@ def _check_whole(library: Path) -> None:
         head = file.read(64)
     if len(head) < 64 or head[:4] != b"\x7fELF":
         return
-    (sections,), (size, count) = (
-        struct.unpack_from("<Q", head, 40),
-        struct.unpack_from("<HH", head, 58),
-    )
+    (sections,) = struct.unpack_from("<Q", head, 40)  # where the table of them is, which is last
+    size, count = struct.unpack_from("<HH", head, 58)
     if library.stat().st_size < sections + size * count:
         raise OSError(f"{library} is cut off")
 

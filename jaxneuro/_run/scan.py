@@ -220,8 +220,8 @@ TOGETHER_ON_GPU = 4
 
 def _scanned(body: Callable, carry: Any, xs: Any, length: int) -> tuple[Any, Any]:
     """`lax.scan`, of which a GPU gets several turns at once: it would wait for the host's next."""
-    turns = 1 if jax.default_backend() == "cpu" else min(TOGETHER_ON_GPU, length)
-    return lax.scan(body, carry, xs, length=length, unroll=max(turns, 1))
+    turns = 1 if jax.default_backend() == "cpu" else max(min(TOGETHER_ON_GPU, length), 1)
+    return lax.scan(body, carry, xs, length=length, unroll=turns)
 
 
 # --- A scan whose number of turns may be data, so that one program runs for any duration.
