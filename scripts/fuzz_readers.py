@@ -371,7 +371,7 @@ def networks() -> list[Any]:
     stimuli += [jn.Stimulation("I", jn.stimuli.Current(steps))]
     cells = [
         jn.Population("in", 3, jn.neurons.Relay()),
-        jn.Population("E", 3, jn.neurons.IafPscExp()),
+        jn.Population("E", 3, jn.neurons.IafPscExp(), positions=[[0.5, 1.0]] * 3),
     ]
     own = {"weight": 100.0, "delay": 1.5, "synapse": jn.synapses.Direct("ex")}
     one = jn.Projection("in", "E", jn.connectivity.AllToAll(), **own)

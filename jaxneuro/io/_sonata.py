@@ -96,8 +96,9 @@ def read_sonata(
         result = jn.simulate(net, given.duration)
 
     A population of nodes with one model is one of ours of the same name; with several it is one for
-    each, `"v1:iaf_psc_exp"`. `docs/from_sonata.md` lists the models, and says what is refused.
-    Delays, and spikes of inputs, are brought onto the time grid. Nothing in a file is executed.
+    each, `"v1:iaf_psc_exp"`. It has positions where each of its nodes has. `docs/from_sonata.md`
+    lists the models, and says what is refused. Delays, and spikes of inputs, are brought onto the
+    time grid. Nothing in a file is executed.
 
     Args:
         path: a config (`config.json`, `simulation_config.json`, `circuit_config.json`), or its
@@ -216,20 +217,18 @@ class _Reader:
         kinds = list(dict.fromkeys(templates.values(), None))
         kind_of = {t: kinds.index(kind) for t, kind in templates.items()}
         which = by_type(owner, types, rows, lambda t: kind_of[t]).astype(np.int64)
+        points = _points(groups, n)
         place, ours = np.zeros(n, np.int64), []
         for k, kind in enumerate(kinds):
             mine = order[which[order] == k]
             place[mine] = np.arange(mine.size)
             short = kind.split(":")[-1] if kind else "virtual"
             own = name if len(kinds) == 1 else f"{name}:{short}"
-            if kind is None:
-                made = _Ours(own, mine.size, None, {})
-                self._populations.append(Population(own, mine.size, Relay()))
-            else:
-                given = self._values(owner, table, rows, TEMPLATES[kind], types, groups)
+            template, values = (TEMPLATES[kind] if kind else None), {}
+            if template is not None:
+                given = self._values(owner, table, rows, template, types, groups)
                 values = {k: _one(x[mine]) for k, x in given.items()}
-                made = self._neurons(owner, own, mine.size, TEMPLATES[kind], values)
-            ours.append(made)
+            ours.append(self._neurons(owner, own, template, values, points[mine]))
             self.nodes[own] = SonataNodes(name, ids[np.isin(order, mine)], types[mine])
         self._theirs[name] = _Theirs(ids, which[order], place[order], ours)
 
@@ -283,18 +282,26 @@ class _Reader:
         return {k: x if k in words else number(path.name, k, x) for k, x in data.items()}
 
     def _neurons(
-        self, owner: str, name: str, n: int, template: Template, values: Mapping[str, Numbers]
+        self,
+        owner: str,
+        name: str,
+        template: Template | None,
+        values: Mapping[str, Numbers],
+        points: Float[np.ndarray, "n axes"],
     ) -> _Ours:
-        start = {t.ours: values[k] for k, t in template.starts.items()}
+        n, cell, start, synapses = len(points), Relay(), {}, {}
+        placed = points if points.size and np.isfinite(points).all() else None
         try:
-            made = _Ours(name, n, template, template.synapses(values))
-            self._populations.append(Population(name, n, template.neuron(values), start))
+            if template is not None:
+                cell, synapses = template.neuron(values), template.synapses(values)
+                start = {t.ours: values[k] for k, t in template.starts.items()}
+            self._populations.append(Population(name, n, cell, start, positions=placed))
             if np.any(values.get("I_e", 0.0)):
                 current = Current(values["I_e"])
                 self._stimuli.append(Stimulation(name, current, name=f"{name} I_e"))
         except InvalidValueError as error:
-            raise _inside(owner, template.name, error) from error
-        return made
+            raise _inside(owner, template.name if template else "", error) from error
+        return _Ours(name, n, template, synapses)
 
     def read_edges(self, entry: Part) -> None:
         """The populations of a file of edges."""
@@ -485,6 +492,13 @@ class _Reader:
             own = self._free(key if len(theirs.ours) == 1 else f"{key}: {ours.name}")
             made = Stimulation(ours.name, stimulus, weight=1.0, synapse=Delta(), name=own)
             self._stimuli.append(made)
+
+
+def _points(groups: Groups, n: int) -> Float[np.ndarray, "n axes"]:
+    """Positions on those of the axes x, y and z that nodes have, NaN where one has none."""
+    axes = [groups.over(axis, np.full(n, np.nan)) for axis in "xyz"]
+    given = [x for x in axes if not np.isnan(x).all()]
+    return np.stack(given, axis=1) if given else np.zeros((n, 0))
 
 
 def _one(x: Num[np.ndarray, " n"]) -> Numbers:

@@ -39,6 +39,7 @@ class _Nodes(NamedTuple):
 
     Attributes:
         name, n: as ours.
+        points: their positions, of which the first three axes are written; None without any.
         template: its model; None for virtual nodes.
         values: parameters of theirs, a number for all or one for each.
         signs: of weights onto each receptor of the group.
@@ -46,6 +47,7 @@ class _Nodes(NamedTuple):
 
     name: str
     n: int
+    points: Any
     template: Template | None
     values: Mapping[str, Any]
     signs: Mapping[int, float]
@@ -74,9 +76,10 @@ def write_sonata(
     """Writes a network to a folder in the SONATA format, over one that it wrote there before.
 
     `read_sonata` of it gives the same network: populations in their order, connections, weights,
-    delays, parameters, start values and given spikes, for what `docs/from_sonata.md` lists. A
-    `Relay` that `SpikeTimes` drive is a population of virtual nodes with a file of spikes.
-    Positions, names of receptors and the surrogates of gradients are not written.
+    delays, parameters, start values, positions and given spikes, for what `docs/from_sonata.md`
+    lists. A `Relay` that `SpikeTimes` drive is a population of virtual nodes with a file of spikes.
+    A fourth axis and periods of positions, names of receptors and the surrogates of gradients are
+    not written.
 
     Args:
         net: the network.
@@ -137,6 +140,7 @@ def _nodes(net: Network, name: str, key: Any) -> _Nodes:
     group, owner = net.groups[at], f"population {name!r}"
     index = group.populations.index(name)
     n, model = span.stop - span.start, of_member(group.model, group.sizes, index)
+    points = net.positions(name) if name in net.points else None
     used = sorted(
         {
             member.receptor
@@ -148,7 +152,7 @@ def _nodes(net: Network, name: str, key: Any) -> _Nodes:
     if type(model) is Relay:
         if used:
             _refuse(owner, "without projections onto it, as virtual nodes", "a Relay with some")
-        return _Nodes(name, n, None, {}, {})
+        return _Nodes(name, n, points, None, {}, {})
     receptors = {k: of_member(group.receptors[k], group.sizes, index) for k in used}
     template = _template(owner, model, receptors)
     values = _parameters(owner, template, model)
@@ -163,7 +167,7 @@ def _nodes(net: Network, name: str, key: Any) -> _Nodes:
     for theirs, ours in template.starts.items():
         values[theirs] = net.read(state, name, ours.ours)
     values["I_e"] = _current(owner, group, index, n)
-    return _Nodes(name, n, template, {k: _short(x) for k, x in values.items()}, signs)
+    return _Nodes(name, n, points, template, {k: _short(x) for k, x in values.items()}, signs)
 
 
 def _template(owner: str, model: Any, receptors: Mapping[int, Any]) -> Template:
@@ -411,6 +415,8 @@ def _put_nodes(file: Any, k: int, x: _Nodes) -> None:
     put(group, "node_group_id", np.zeros(x.n, np.uint32))
     put(group, "node_group_index", np.arange(x.n, dtype=np.uint64))
     own = group.create_group("0")
+    for axis, along in zip("xyz", [] if x.points is None else x.points.T):
+        put(own, axis, along)
     for name, value in x.values.items():
         if not isinstance(value, float):
             put(own, f"dynamics_params/{name}", value)

@@ -87,6 +87,41 @@ def test_what_is_written_is_read_again(tmp_path, case):
         assert np.array_equal(a.events(name), b.events(name))
 
 
+def test_positions_are_written_and_read(tmp_path):
+    box, line = jn.space.UniformBox((0.0, 5.0), (1.0, 9.0)), np.arange(4.0)
+    four = np.arange(12.0).reshape(3, 4)
+    cells = [
+        jn.Population("plane", 5, N.IafPscExp(), positions=box),
+        jn.Population("line", 4, N.Relay(), positions=line),
+        jn.Population("nowhere", 2, N.IafPscExp()),
+        jn.Population("four", 3, N.IafPscExp(), positions=four),
+    ]
+    net = jn.build(jn.Description(cells), key=3, dt=0.1)
+    jn.io.write_sonata(net, tmp_path)
+    new = jn.build(jn.io.read_sonata(tmp_path).description, key=0, dt=0.1)
+    for name in ("plane", "line"):
+        assert np.array_equal(new.positions(name), net.positions(name))
+    assert np.array_equal(new.positions("four"), four[:, :3])
+    assert "nowhere" not in new.points
+
+
+def test_nodes_of_which_some_have_no_position(layout):
+    with h5py.File(layout / "network/internal_nodes.h5", "a") as file:
+        file["nodes/internal/0/x"] = np.arange(30.0)
+        file["nodes/internal/node_group_id"][:] = np.repeat([0, 1], [29, 1])
+        file["nodes/internal/node_id"][:] = np.arange(30)[::-1]
+    with h5py.File(layout / "network/external_nodes.h5", "a") as file:
+        file["nodes/external/0/z"] = np.arange(10.0)
+        file["nodes/external/node_id"][:] = np.arange(10)[::-1]
+    internal, external = jn.io.read_sonata(layout).description.populations
+    assert internal.positions is None
+    assert external.positions.points[:, 0].tolist() == [*range(9, -1, -1)]
+    with h5py.File(layout / "network/external_nodes.h5", "a") as file:
+        file["nodes/external/0/x"] = np.full(10, 1e20)
+    with pytest.raises(jn.InvalidValueError, match="population 'external'.*below"):
+        jn.io.read_sonata(layout)
+
+
 def test_gains_and_multapses(tmp_path):
     rule = C.Explicit([0, 0, 1], [1, 1, 0])
     one = jn.Projection("A", "A", rule, weight=2.0, delay=1.0, synapse=S.Delta(), gain=-1.5)
