@@ -16,6 +16,8 @@ from .native import native_library
 
 # XLA compiles a loop over so few neurons into one function, if it has no foreign call.
 _FEW = 16
+# Bytes from which on several threads unpack.
+_SHARED = 1 << 20
 
 
 def packed_bytes(n: int) -> int:
@@ -71,10 +73,12 @@ def unpack(
     library = native_library()
     if library is None:
         return unpack_reference(bits, start, stop, first)
-    place = (bits.ctypes.data, *bits.shape, start, stop)
-    count = library.jaxneuro_count_bits(*place)
+    pieces = 4 * library.jaxneuro_threads(0) if bits.nbytes >= _SHARED else 1
+    counts = np.empty(pieces, np.int64)
+    place = (bits.ctypes.data, *bits.shape, start, stop, pieces, counts.ctypes.data)
+    count = library.jaxneuro_count_spikes(*place)
     rows, neurons = np.empty(count, np.int32), np.empty(count, np.int32)
-    library.jaxneuro_list_bits(*place, first, count, rows.ctypes.data, neurons.ctypes.data)
+    library.jaxneuro_list_spikes(*place, first, rows.ctypes.data, neurons.ctypes.data)
     return rows, neurons
 
 

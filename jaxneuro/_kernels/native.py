@@ -26,15 +26,15 @@ _KERNELS = (
     *("new_sources", "pack", "poisson", "rescale", "short_term", "stored_input", "target_sums"),
 )
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
-_BITS = (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE)
+_BITS = (*(_POINTER, _SIZE, _SIZE, _SIZE, _SIZE), *(_SIZE, _POINTER))  # pieces and their counts
 _ROWS = (_SIZE, _SIZE, _SIZE, _SIZE)  # key, first row, rows
 # What the host calls itself, without XLA; all of it returns a count.
 _FUNCTIONS = {
     "jaxneuro_bins": (_SIZE, _SIZE),
     "jaxneuro_threads": (_SIZE,),
     "jaxneuro_vector_bytes": (_SIZE,),
-    "jaxneuro_count_bits": _BITS,
-    "jaxneuro_list_bits": (*_BITS, ctypes.c_int32, _SIZE, _POINTER, _POINTER),
+    "jaxneuro_count_spikes": _BITS,
+    "jaxneuro_list_spikes": (*_BITS, ctypes.c_int32, _POINTER, _POINTER),
     "jaxneuro_uniform_rows": (*_ROWS, _POINTER, _SIZE, _SIZE, _SIZE, _POINTER),
     "jaxneuro_count_draws": (*_ROWS, _SIZE, _POINTER),
     "jaxneuro_distinct_rows": (*_ROWS, _SIZE, _SIZE, _SIZE, _POINTER),

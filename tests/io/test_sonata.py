@@ -118,7 +118,7 @@ def test_nodes_of_which_some_have_no_position(layout):
     assert external.positions.points[:, 0].tolist() == [*range(9, -1, -1)]
     with h5py.File(layout / "network/external_nodes.h5", "a") as file:
         file["nodes/external/0/x"] = np.full(10, 1e20)
-    with pytest.raises(jn.InvalidValueError, match="population 'external'.*below"):
+    with pytest.raises(jn.InvalidValueError, match=r"population 'external'.*below"):
         jn.io.read_sonata(layout)
 
 

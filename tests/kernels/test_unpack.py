@@ -8,7 +8,7 @@ import pytest
 from jaxneuro._kernels import bits as bits_file
 from jaxneuro._kernels import native as native_file
 from jaxneuro._kernels.bits import unpack
-from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.native import native_available, native_library
 from tests.strategies import packed
 
 SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 129, 5000]), st.integers(0, 300))
@@ -34,6 +34,19 @@ def bits_of(spikes):
 @hypothesis.given(cases())
 def test_native_equals_numpy(case):
     check(unpack, case)
+
+
+@pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
+@hypothesis.given(cases(), st.integers(1, 3))
+def test_threads_share_the_rows(case, threads):
+    before = native_library().jaxneuro_threads(0)
+    native_library().jaxneuro_threads(threads)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bits_file, "_SHARED", 0)
+            check(unpack, case)
+    finally:
+        native_library().jaxneuro_threads(before)
 
 
 @hypothesis.given(cases())

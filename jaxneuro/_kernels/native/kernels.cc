@@ -1,6 +1,7 @@
 // `deliver` and what packs and merges spikes, as XLA FFI handlers.  The functions that the host calls
 // itself, on its own arrays, are plain C at the end.
 #include <cstring>
+#include <numeric>
 
 #include "check_table.h"
 #include "clear.h"
@@ -167,15 +168,28 @@ extern "C" int64_t jaxneuro_bins(int64_t from, int64_t part) {
   return 0;
 }
 
-extern "C" int64_t jaxneuro_count_bits(const uint8_t* bits, int64_t rows, int64_t bytes,
-                                       int64_t start, int64_t stop) {
+// The set bits of each of some pieces of the rows, which threads share; returns their number.
+extern "C" int64_t jaxneuro_count_spikes(const uint8_t* bits, int64_t rows, int64_t bytes,
+                                       int64_t start, int64_t stop, int64_t pieces,
+                                       int64_t* counts) {
   const jaxneuro::Bits b{bits, size_t(rows), size_t(bytes), size_t(start), size_t(stop)};
-  return int64_t(jaxneuro::CountBits(b));
+  jaxneuro::Pool::Get().Run(size_t(pieces), [&](size_t k) {
+    counts[k] = int64_t(jaxneuro::CountBits(b.Piece(k, size_t(pieces))));
+  });
+  return std::accumulate(counts, counts + pieces, int64_t(0));
 }
 
-extern "C" int64_t jaxneuro_list_bits(const uint8_t* bits, int64_t rows, int64_t bytes,
-                                      int64_t start, int64_t stop, int32_t first_row,
-                                      int64_t capacity, int32_t* steps, int32_t* neurons) {
+// Lists the bits that were counted.
+extern "C" int64_t jaxneuro_list_spikes(const uint8_t* bits, int64_t rows, int64_t bytes,
+                                      int64_t start, int64_t stop, int64_t pieces,
+                                      const int64_t* counts, int32_t first_row, int32_t* steps,
+                                      int32_t* neurons) {
   const jaxneuro::Bits b{bits, size_t(rows), size_t(bytes), size_t(start), size_t(stop)};
-  return int64_t(jaxneuro::ListBits(b, first_row, size_t(capacity), steps, neurons));
+  jaxneuro::Pool::Get().Run(size_t(pieces), [&](size_t k) {
+    const int64_t before = std::accumulate(counts, counts + k, int64_t(0));
+    const int32_t row = first_row + int32_t(b.First(k, size_t(pieces)));
+    jaxneuro::ListBits(b.Piece(k, size_t(pieces)), row, size_t(counts[k]), steps + before,
+                       neurons + before);
+  });
+  return std::accumulate(counts, counts + pieces, int64_t(0));
 }

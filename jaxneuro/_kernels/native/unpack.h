@@ -15,6 +15,13 @@ struct Bits {
   const uint8_t* data;
   size_t rows, bytes, start, stop;
 
+  // The first row of a piece, of some of about as many rows each, and the piece.
+  size_t First(size_t piece, size_t pieces) const { return rows * piece / pieces; }
+  Bits Piece(size_t piece, size_t pieces) const {
+    const size_t first = First(piece, pieces);
+    return {data + first * bytes, First(piece + 1, pieces) - first, bytes, start, stop};
+  }
+
   size_t first_word() const { return start / 64; }
   size_t end_word() const { return (stop + 63) / 64; }
 
