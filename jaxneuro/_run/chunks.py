@@ -31,8 +31,9 @@ from .statistics import SpikeSums, joined_sums, sums_of_events
 
 
 _CHUNK_BYTES = 64e6  # spike bits of one chunk
-_CHUNK_S = 0.1  # wall time that a chunk should take at most, at _NEURON_STEP per update
-_NEURON_STEP = 1.5e-9
+_CHUNK_S = 0.1  # wall time that a chunk should take at most,
+_ON_CPU = 1.5e-6, 1.5e-9  # at so many seconds for a step, and for each neuron in it
+_ON_GPU = 5e-6, 3e-11
 _SAMPLE_BYTES = 4e6  # samples of one chunk: they stay in a cache until they are copied
 _INPUT_BYTES = 16e6
 
@@ -60,12 +61,14 @@ class ChunkSizes(NamedTuple):
         sample_bytes: of one sample.
         input_bytes: of the inputs of one step.
         exchange: seconds that processes wait for each other in a step.
+        gpu: whether a GPU takes it.
     """
 
     neurons: int
     sample_bytes: int = 0
     input_bytes: int = 0
     exchange: float = 0.0
+    gpu: bool = False
 
 
 def chunk_steps(sizes: ChunkSizes, every: int) -> int:
@@ -73,7 +76,8 @@ def chunk_steps(sizes: ChunkSizes, every: int) -> int:
 
     They do not depend on the duration of a run, so that all durations have one program.
     """
-    step = _NEURON_STEP * (sizes.neurons + 1000) + sizes.exchange
+    alone, each = _ON_GPU if sizes.gpu else _ON_CPU
+    step = alone + each * sizes.neurons + sizes.exchange
     most = min(_CHUNK_S / step, 8 * _CHUNK_BYTES / (sizes.neurons + 1))
     most = min(most, every * _SAMPLE_BYTES / (sizes.sample_bytes + 1))
     most = min(most, _INPUT_BYTES / (sizes.input_bytes + 1))

@@ -437,13 +437,15 @@ class _Run:
         together = 1
         if layout is not None and not self.net.exchanges_every_step:
             together = layout.shortest
+        known = not _on_cpu(self.start_state)
         sizes = ChunkSizes(
             neurons=self.net.n_neurons,
             sample_bytes=self.record.sample_bytes(self.net, self.start_state),
             input_bytes=sum(_bytes_per_step(x) for x in self.inputs.values()),
             exchange=_EXCHANGE if over_processes(self.net) else 0.0,
+            gpu=known,
         )
-        known, some = not _on_cpu(self.start_state), (self.checks, self.saved)
+        some = self.checks, self.saved
         how = self.record.in_chunks(), sizes, self.net.dt, together, known
         every = self.record.steps_between(self.net.dt)
         # Made once for each length and phase: there may be millions of checks.

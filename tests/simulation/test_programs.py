@@ -15,11 +15,13 @@ from tests.network.networks import balanced
 @pytest.mark.slow
 def test_chunks_are_bounded():
     for n, every, sample, inputs in ((4000, 1, 0, 0), (77_169, 10, 1e6, 0), (10**7, 1, 0, 4e7)):
-        size = _plan.chunk_steps(_plan.ChunkSizes(n, sample, inputs), every)
-        assert size % every == 0
-        assert size == every or size * n / 8 <= 64e6
-        assert size == every or size / every * sample <= 4e6
-        assert size == every or size * inputs <= 16e6
+        for gpu in (False, True):
+            sizes = _plan.ChunkSizes(n, sample, inputs, gpu=gpu)
+            size = _plan.chunk_steps(sizes, every)
+            assert size % every == 0
+            assert size == every or size * n / 8 <= 64e6
+            assert size == every or size / every * sample <= 4e6
+            assert size == every or size * inputs <= 16e6
 
 
 @given(
