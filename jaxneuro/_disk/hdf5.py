@@ -20,6 +20,7 @@ from .whole import NoSuchFileError, check_file, write_whole
 
 _SORTING = {"none": 0, "by_id": 1, "by_time": 2}
 _CHUNK = 1 << 16  # numbers that are read together, and have one sum
+_CHUNKS = 10**5  # of an array that may have fewer in the file
 # What h5py raises for files that are none, and what follows from numbers that are none.
 _BROKEN = (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError)
 
@@ -136,4 +137,9 @@ class Arrays:
         if self._left[0] < 0:
             must = "of fewer bytes than all arrays together may have (max_mb)"
             raise InvalidValueError(self.name, f"/{at}", must, f"{size} numbers more")
+        # Each that the file holds takes more than 8 bytes of it; HDF5 takes 200 for each to read.
+        chunks = math.prod(-(-n // k) for n, k in zip(x.shape, x.chunks or x.shape) if n)
+        if chunks > max(_CHUNKS, self.file.id.get_filesize() // 8):
+            must = "an array whose chunks are in the file"
+            raise InvalidValueError(self.name, f"/{at}", must, f"{chunks} chunks")
         return x

@@ -96,9 +96,9 @@ def read_sonata(
         result = jn.simulate(net, given.duration)
 
     A population of nodes with one model is one of ours of the same name; with several it is one for
-    each, `"v1:iaf_psc_exp"`. It has positions where each of its nodes has. `docs/from_sonata.md`
-    lists the models, and says what is refused. Delays, and spikes of inputs, are brought onto the
-    time grid. Nothing in a file is executed.
+    each, `"v1:iaf_psc_exp"`. It has positions on those axes on which each of its nodes has one.
+    `docs/from_sonata.md` lists the models, and says what is refused. Delays, and spikes of inputs,
+    are brought onto the time grid. Nothing in a file is executed.
 
     Args:
         path: a config (`config.json`, `simulation_config.json`, `circuit_config.json`), or its
@@ -213,7 +213,11 @@ class _Reader:
             raise InvalidValueError(owner, "node_id", "ids, each once", "one twice")
         groups = Groups(arrays, "node", name, n)
         groups.check_none("model_template", "model_type")
-        templates = {t: template_of(table, t, rows.get(t)) for t in np.unique(types).tolist()}
+        # Without a node it is what its table of types says.
+        present = np.unique(types).tolist() or [
+            t for t, row in rows.items() if row.get("population", name) == name
+        ]
+        templates = {t: template_of(table, t, rows.get(t)) for t in present}
         kinds = list(dict.fromkeys(templates.values(), None))
         kind_of = {t: kinds.index(kind) for t, kind in templates.items()}
         which = by_type(owner, types, rows, lambda t: kind_of[t]).astype(np.int64)
@@ -227,7 +231,8 @@ class _Reader:
             template, values = (TEMPLATES[kind] if kind else None), {}
             if template is not None:
                 given = self._values(owner, table, rows, template, types, groups)
-                values = {k: _one(x[mine]) for k, x in given.items()}
+                known = template.known
+                values = {k: _one(x[mine]) if n else known[k].default for k, x in given.items()}
             ours.append(self._neurons(owner, own, template, values, points[mine]))
             self.nodes[own] = SonataNodes(name, ids[np.isin(order, mine)], types[mine])
         self._theirs[name] = _Theirs(ids, which[order], place[order], ours)
@@ -290,7 +295,8 @@ class _Reader:
         points: Float[np.ndarray, "n axes"],
     ) -> _Ours:
         n, cell, start, synapses = len(points), Relay(), {}, {}
-        placed = points if points.size and np.isfinite(points).all() else None
+        axes = np.isfinite(points).all(axis=0)  # those on which each has a place
+        placed = points[:, axes] if n and axes.any() else None
         try:
             if template is not None:
                 cell, synapses = template.neuron(values), template.synapses(values)
@@ -479,6 +485,9 @@ class _Reader:
             if units not in (None, "ms", "milliseconds"):
                 raise InvalidValueError(arrays.name, f"/{at}/timestamps", "in ms", repr(units))
             node = theirs.find(arrays.name, f"/{at}/{name}", ids)
+        if times.size and times.min() < 0.0:
+            got = f"{times.min():g} at index {int(times.argmin())}"
+            raise InvalidValueError(arrays.name, f"/{at}/timestamps", "at least 0 ms", got)
         # As NEST does: to the end of the step.
         steps = np.maximum(np.ceil(times / self._dt - 1e-6), 1.0)
         for k, ours in enumerate(theirs.ours):
@@ -495,10 +504,9 @@ class _Reader:
 
 
 def _points(groups: Groups, n: int) -> Float[np.ndarray, "n axes"]:
-    """Positions on those of the axes x, y and z that nodes have, NaN where one has none."""
-    axes = [groups.over(axis, np.full(n, np.nan)) for axis in "xyz"]
-    given = [x for x in axes if not np.isnan(x).all()]
-    return np.stack(given, axis=1) if given else np.zeros((n, 0))
+    """Positions on the axes x, y and z; NaN where a node has none."""
+    nowhere = np.full(n, np.nan)
+    return np.stack([groups.over(axis, nowhere, finite=False) for axis in "xyz"], axis=1)
 
 
 def _one(x: Num[np.ndarray, " n"]) -> Numbers:

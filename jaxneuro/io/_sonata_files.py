@@ -179,10 +179,10 @@ class Arrays(hdf5.Arrays):
             raise InvalidValueError(self.name, f"/{at}", must, f"{x.min()} to {x.max()}")
         return x.astype(np.int64, copy=False)
 
-    def numbers(self, at: str, n: int | None = None) -> Num[np.ndarray, " n"]:
-        """Finite numbers."""
+    def numbers(self, at: str, n: int | None = None, finite: bool = True) -> Num[np.ndarray, " n"]:
+        """Numbers, which must be finite unless said otherwise."""
         x = self._array(at, "iufb", n).astype(np.float64, copy=False)
-        if not np.isfinite(x).all():
+        if finite and not np.isfinite(x).all():
             first = int(np.flatnonzero(~np.isfinite(x))[0])
             raise InvalidValueError(self.name, f"/{at}", "finite", f"{x[first]} at index {first}")
         return x
@@ -220,13 +220,16 @@ class Groups:
                     must = "left out: it maps where it is in the table of types"
                     raise InvalidValueError(self._arrays.name, f"/{at}", must, "values")
 
-    def over(self, name: str, base: Num[np.ndarray, " n"]) -> Num[np.ndarray, " n"]:
+    def over(
+        self, name: str, base: Num[np.ndarray, " n"], finite: bool = True
+    ) -> Num[np.ndarray, " n"]:
         """The values of the types, and over them those that are given one by one."""
         for group in self._groups:
             at = f"{self._at}/{group}/{name}"
             if self._arrays.member(at) is None:
                 continue
-            given, mine = self._arrays.numbers(at), self._id == int(group)
+            given = self._arrays.numbers(at, finite=finite)
+            mine = self._id == int(group)
             index = self._index[mine]
             if index.size and index.max() >= given.size:
                 must = f"of more than {index.max()} numbers, which group_index asks for"

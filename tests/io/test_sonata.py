@@ -95,6 +95,8 @@ def test_positions_are_written_and_read(tmp_path):
         jn.Population("line", 4, N.Relay(), positions=line),
         jn.Population("nowhere", 2, N.IafPscExp()),
         jn.Population("four", 3, N.IafPscExp(), positions=four),
+        jn.Population("empty", 0, N.IafPscAlpha()),
+        jn.Population("no inputs", 0, N.Relay()),
     ]
     net = jn.build(jn.Description(cells), key=3, dt=0.1)
     jn.io.write_sonata(net, tmp_path)
@@ -103,18 +105,23 @@ def test_positions_are_written_and_read(tmp_path):
         assert np.array_equal(new.positions(name), net.positions(name))
     assert np.array_equal(new.positions("four"), four[:, :3])
     assert "nowhere" not in new.points
+    assert new.populations == net.populations
+    assert isinstance(jn.io.read_sonata(tmp_path).description.populations[4].model, N.IafPscAlpha)
 
 
 def test_nodes_of_which_some_have_no_position(layout):
     with h5py.File(layout / "network/internal_nodes.h5", "a") as file:
         file["nodes/internal/0/x"] = np.arange(30.0)
+        file["nodes/internal/1/x"] = np.full(30, np.nan)
+        file["nodes/internal/0/y"] = np.arange(30.0)
+        file["nodes/internal/1/y"] = np.arange(30.0)
         file["nodes/internal/node_group_id"][:] = np.repeat([0, 1], [29, 1])
         file["nodes/internal/node_id"][:] = np.arange(30)[::-1]
     with h5py.File(layout / "network/external_nodes.h5", "a") as file:
         file["nodes/external/0/z"] = np.arange(10.0)
         file["nodes/external/node_id"][:] = np.arange(10)[::-1]
     internal, external = jn.io.read_sonata(layout).description.populations
-    assert internal.positions is None
+    assert internal.positions.points[:, 0].tolist() == [*range(29, -1, -1)]
     assert external.positions.points[:, 0].tolist() == [*range(9, -1, -1)]
     with h5py.File(layout / "network/external_nodes.h5", "a") as file:
         file["nodes/external/0/x"] = np.full(10, 1e20)
@@ -300,6 +307,12 @@ def huge(file):
     at.create_dataset("edge_type_id", (2**40,), "u1", chunks=(2**16,))
 
 
+def tiny_chunks(file):
+    del file["edges/internal_to_internal/edge_type_id"]
+    at = file["edges/internal_to_internal"]
+    at.create_dataset("edge_type_id", (10**9,), "u1", chunks=(10,))
+
+
 def replaced(name, x):
     def replace(file):
         del file[f"edges/internal_to_internal/{name}"]
@@ -317,6 +330,7 @@ BAD_ARRAYS = {
     "link": (link, "in the file"),
     "soft link": (soft_link, "in the file"),
     "huge": (huge, "max_mb"),
+    "tiny chunks": (tiny_chunks, "chunks are in the file"),
     "short": (replaced("target_node_id", np.zeros(3, int)), "an array of"),
     "negative": (replaced("edge_type_id", np.array([-1])), "whole numbers from 0"),
     "floats": (replaced("edge_type_id", np.zeros(3)), "an array of numbers"),
@@ -339,6 +353,13 @@ def test_ids_that_there_are_not(layout):
     with h5py.File(layout / "network/internal_internal_edges.h5", "a") as file:
         file["edges/internal_to_internal/target_node_id"][5] = 30
     with pytest.raises(jn.InvalidValueError, match="ids of the 30 nodes; got 30 at index 5"):
+        jn.io.read_sonata(layout)
+
+
+def test_spikes_before_the_begin(layout):
+    with h5py.File(layout / "inputs/external_spike_trains.h5", "a") as file:
+        file["spikes/timestamps"][3] = -2.0
+    with pytest.raises(jn.InvalidValueError, match="at least 0 ms; got -2 at index 3"):
         jn.io.read_sonata(layout)
 
 
