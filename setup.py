@@ -6,7 +6,10 @@ import importlib.util
 import os
 import platform
 import re
+import shutil
 import subprocess
+import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -74,26 +77,31 @@ class BuildKernels(build_ext):
         OBJECTS.mkdir(parents=True, exist_ok=True)
         # Large files first, or the last of them would be compiled alone.
         sources = sorted(map(Path, ext.sources), key=lambda path: -path.stat().st_size)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            objects = list(pool.map(lambda source: self.object_of(source, ext), sources))
+        with (
+            tempfile.TemporaryDirectory(dir=OBJECTS) as new,  # others may build here meanwhile
+            ThreadPoolExecutor(os.cpu_count()) as pool,
+        ):
+            objects = list(pool.map(lambda source: self.object_of(source, ext, new), sources))
         for old in set(OBJECTS.glob(f"*{self.compiler.obj_extension}")) - set(objects):
-            old.unlink()
+            if time.time() - old.stat().st_mtime > 3600:  # no other build has just made it
+                old.unlink(missing_ok=True)
         ext.sources, ext.extra_objects, self.force = [], [str(path) for path in objects], True
         super().build_extension(ext)
         self.compiled = True
 
-    def object_of(self, source: Path, ext: Extension) -> Path:
+    def object_of(self, source: Path, ext: Extension, new: str) -> Path:
         """The object file, named by all that it is made from, and compiled unless it is there."""
-        text = hashlib.sha256(self.compiler_text + repr(ext.extra_compile_args).encode())
+        options = ext.extra_compile_args, os.environ.get("MACOSX_DEPLOYMENT_TARGET")
+        text = hashlib.sha256(self.compiler_text + repr(options).encode())
         for path in with_headers(source):
             text.update(path.read_bytes())
         kept = OBJECTS / f"{source.stem}-{text.hexdigest()[:16]}{self.compiler.obj_extension}"
-        if not kept.exists():
+        if WINDOWS or not kept.exists():  # its compiler does not tell its version here
             option = "/I" if WINDOWS else "-isystem"
             headers = [part for path in jaxlib_headers() for part in (option, path)]
             (made,) = self.compiler.compile(
                 [str(source)],
-                output_dir=str(OBJECTS / "unfinished"),
+                output_dir=new,
                 extra_postargs=[*ext.extra_compile_args, *headers],
             )
             os.replace(made, kept)  # a compiler that is stopped leaves no half of it
@@ -112,6 +120,11 @@ class BuildKernels(build_ext):
 
 class Wheel(bdist_wheel):
     """One wheel for every Python of a platform, or of all platforms if nothing was compiled."""
+
+    def run(self) -> None:
+        # What an older build left there would be in the wheel, also modules that are no more.
+        shutil.rmtree(self.get_finalized_command("build").build_lib, ignore_errors=True)
+        super().run()
 
     def run_command(self, command: str) -> None:
         super().run_command(command)

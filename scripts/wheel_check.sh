@@ -35,7 +35,7 @@ check() { # name, compiler, native|reference
   # A copy of the tracked and untracked sources: a stale build folder would hide a failure.
   mkdir "$work/$1"
   (cd "$root" && git ls-files -z --cached --others --exclude-standard |
-    xargs -0 -I{} sh -c '[ -e "{}" ] && printf "%s\0" "{}"' | tar -cf - --null -T -) |
+    xargs -0 sh -c 'for x; do if [ -e "$x" ]; then printf "%s\0" "$x"; fi; done' _ | tar -cf - --null -T -) |
     tar -xf - -C "$work/$1"
   (cd "$work/$1" && env ${2:+CC="$2" CXX="$2"} "$python" -m build --outdir "$work/dist-$1" . \
     >"$work/$1.log" 2>&1) || { tail -30 "$work/$1.log"; exit 1; }

