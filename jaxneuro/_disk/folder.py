@@ -12,6 +12,7 @@ two states stay.
 
 import collections
 import concurrent.futures
+import errno
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -118,7 +119,7 @@ class RunFolder:
 
     def part(self, number: int) -> Path:
         """How the files of an interval begin, counted from 0."""
-        return self.path / f"part-{number:06d}"
+        return part_of(self.path, number)
 
     def chunks(self) -> list[Path]:
         """The files of parts that are in no order of time, as those of a sweep."""
@@ -149,6 +150,8 @@ class RunFolder:
                 raise InvalidValueError(self.owner, "save", must, f"{held[part]:,} bytes")
         for _, file in beyond:
             file.unlink()
+        for old in self._states()[:-_STATES]:
+            (self.path / f"state-{old:06d}.npz").unlink(missing_ok=True)
 
     def write(self, part: Callable[[Path], None], number: int, state: Mapping[str, Any]) -> None:
         """Writes the last of `number` intervals, and then the state after it: they count now.
@@ -165,8 +168,7 @@ class RunFolder:
             text = f"{self.owner}: {self.path} cannot be written ({error.strerror or error})"
             text += ". What it holds is whole, and the same call goes on from there"
             raise OSError(*filter(None, [error.errno]), text) from error
-        for old in self._states()[:-_STATES]:
-            (self.path / f"state-{old:06d}.npz").unlink(missing_ok=True)
+        (self.path / f"state-{number - _STATES:06d}.npz").unlink(missing_ok=True)
 
     def write_meanwhile(
         self, part: Callable[[Path], None], number: int, state: Callable[[], Any]
@@ -194,6 +196,11 @@ class RunFolder:
         return sorted(int(x[1]) for x in found if x)
 
 
+def part_of(folder: Path, number: int) -> Path:
+    """How the files of an interval begin, counted from 0."""
+    return folder / f"part-{number:06d}"
+
+
 def _locked(folder: Path) -> Any:
     """An open file that nobody else has locked; the system frees it when the process ends."""
     file = open(folder / "lock", "a+b")  # noqa: SIM115 - open as long as it is locked
@@ -209,6 +216,9 @@ def _locked(folder: Path) -> Any:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
     except OSError as error:
         file.close()
+        if error.errno not in (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK):
+            text = f"{folder} is on a file system that cannot lock files ({error.strerror})"
+            raise OSError(error.errno, f"{text}: give a folder on another one") from error
         text = f"{folder} is being written by another run; wait for it, or give another folder"
         raise FolderInUseError(text) from error
     return file

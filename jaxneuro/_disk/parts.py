@@ -49,6 +49,10 @@ class OnDisk:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[Any]:
+        for part in range(len(self._ends)):  # each is read once
+            yield from self._read(part)
+
     def __getitem__(self, index: Any) -> Any:
         index = index if isinstance(index, tuple) else (index,)
         if not index or index[0] is Ellipsis:

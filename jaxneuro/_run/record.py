@@ -332,13 +332,16 @@ class Record(spec.Value, eq=True):
         return None if numbers is None else numbers.indices(f"neurons of {name!r}", n)
 
     def sample_bytes(self, net: Network, state: NetworkState) -> int:
-        """Bytes of the variables, weights and histograms in one sample."""
+        """Bytes in one sample: of variables, weights, histograms, and what the function gives."""
         total = weight_bytes(net, self.weights, self.weight_histograms)
         for name, variables in self.variables.items():
             for variable in variables:
                 x = value_of(net, state, name, variable)
                 index = self.chosen(name, x.shape[-1])
                 total += x.dtype.itemsize * (x.shape[-1] if index is None else index.size)
+        if self.function is not None:
+            given = jax.eval_shape(lambda s: self.sample(net, *net.step(s)).function, state)
+            total += sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(given))
         return total
 
     def sample(self, net: Network, state: NetworkState, output: Output) -> "Samples":

@@ -13,7 +13,7 @@ from .._network.names import NoSuchNameError, register_dictionary
 from .._numerics.windows import in_window, run_window
 from .._text import shown
 from .chosen import chosen
-from .spike_trains import SpikeTrains
+from .spike_trains import SpikeTrains, trains_text
 from .spikes import Events, spike_times, steps_near
 from .statistics import SpikeSums, joined_sums, sums_of_events
 
@@ -209,8 +209,15 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
             )
         return self.by_population[name]
 
-    def __repr__(self) -> str:
-        return shown({name: self[name] for name in self})
+    def __repr__(self) -> str:  # which reads no spikes
+        about = {k: trains_text(self.count(k), self._sizes[k], *self._window) for k in self}
+        return shown({name: _Said(text) for name, text in about.items()})
+
+
+class _Said(str):
+    """A text that is shown as it is."""
+
+    __repr__ = str.__str__
 
 
 def _placed(events: Events, place: Int64[np.ndarray, " n"] | None) -> Events:

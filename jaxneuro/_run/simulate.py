@@ -343,7 +343,10 @@ class _Run:
             must = f"{first * dt:g} ms or more, which the folder holds"
             raise InvalidValueError("simulate", "duration", must, f"{n_steps * dt:g} ms")
         self.start = time.perf_counter()
-        self.now = self.now._replace(store=self._store(n_steps))
+        samples = self._samples(n_steps)
+        held = samples if self.saved is None else 2 * samples
+        _check_room(self.record, held, self._sample_bytes)
+        self.now = self.now._replace(store=Store(self.net, self.record, samples))
         unit = f"ms ({counted(n_steps, 'step')})"
         with Progress("simulating", n_steps * dt, unit, show) as progress:
             progress.advance(first * dt)
@@ -366,6 +369,8 @@ class _Run:
                         break
                 self._collect_all(progress)
             except KeyboardInterrupt as stop:
+                if self.saved is not None and self._begun < self.saved.steps:
+                    self._begin_next()  # it came just after an interval was handed over
                 self._collect_all(progress)
                 raise self._interrupted() from stop
             except jax.errors.JaxRuntimeError as error:
@@ -392,14 +397,11 @@ class _Run:
             "until_held": self.until_held,
         }
 
-    def _store(self, n_steps: int) -> Store:
-        """Room for what an interval samples, or `ValueError` if the memory has none."""
+    def _samples(self, n_steps: int) -> int:
+        """How many samples an interval takes at most."""
         length = n_steps if self.saved is None else min(self.saved.every, n_steps)
         every = self.record.steps_between(self.net.dt) if self.record.samples else length + 1
-        samples = (self.first % every + length) // every
-        held = samples if self.saved is None else 2 * samples
-        _check_room(self.record, held, self.record.sample_bytes(self.net, self.start_state))
-        return Store(self.net, self.record, samples)
+        return (self.first % every + length) // every
 
     def _ends_interval(self, offset: int) -> bool:
         return self.saved is not None and offset % self.saved.every == 0
@@ -419,9 +421,25 @@ class _Run:
         finished = self.now.finished
         if finished.steps or not self.saved.intervals or self.until_held:
             self.saved.hand_over(self._recorded(), self._times)
+        self._begin_next()
+
+    @property
+    def _begun(self) -> int:
+        """The step at which the interval begins that goes on."""
+        return int(self.now.start.step) - self.first
+
+    def _begin_next(self) -> None:
+        """Begins an interval after the one that was handed over."""
+        assert self.saved is not None
+        finished, samples = self.now.finished, self._samples(self.saved.every)
         next_one = nothing_yet(self.net, finished.state, self.record)
         next_one = next_one._replace(chunks=finished.chunks, sums=finished.sums)
-        self.now = _Now(finished.state, self._store(self.saved.every), next_one)
+        store = Store(self.net, self.record, samples)
+        self.now = _Now(finished.state, store, next_one)
+
+    @functools.cached_property
+    def _sample_bytes(self) -> int:
+        return self.record.sample_bytes(self.net, self.start_state)
 
     @functools.cached_property
     def _info(self) -> RunInfo:
@@ -440,7 +458,7 @@ class _Run:
         known = not _on_cpu(self.start_state)
         sizes = ChunkSizes(
             neurons=self.net.n_neurons,
-            sample_bytes=self.record.sample_bytes(self.net, self.start_state),
+            sample_bytes=self._sample_bytes,
             input_bytes=sum(_bytes_per_step(x) for x in self.inputs.values()),
             exchange=_EXCHANGE if over_processes(self.net) else 0.0,
             gpu=known,

@@ -184,7 +184,10 @@ class SpikeTrains(spec.Value):
         return self.known(self.times[inside], self.neurons[inside], self.n, first, last)
 
     def __repr__(self) -> str:
-        return (
-            f"SpikeTrains: {counted(len(self), 'spike')} of {counted(self.n, 'neuron')} "
-            f"from {self.start:.10g} to {self.stop:.10g} ms"
-        )
+        return trains_text(len(self), self.n, self.start, self.stop)
+
+
+def trains_text(spikes: int, n: int, start: float, stop: float) -> str:
+    """What is shown of the spikes of a population."""
+    count = f"{counted(spikes, 'spike')} of {counted(n, 'neuron')}"
+    return f"SpikeTrains: {count} from {start:.10g} to {stop:.10g} ms"

@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from .. import spec
 from .._disk.arrays import npz_shapes, read_npz
-from .._disk.folder import RunFolder
+from .._disk.folder import RunFolder, part_of
 from .._disk.parts import OnDisk
 from .._disk.values import HEADER, FileKind, decoded, nodes_of, write_values
 from .._fingerprint import fingerprint, sum_of
@@ -126,7 +127,7 @@ class _Loop:
             try:
                 for k in range(done, times):
                     state, out = self._called(now[0], k)
-                    outs.append(out)
+                    outs.append(_own(out, jax.tree.leaves(state)))
                     now = state, k + 1 - done
                     progress.advance(1)
                     if (k + 1) % every == 0:
@@ -170,7 +171,7 @@ class _Loop:
             write_values(stem.with_suffix(".npz"), _LOOP, {"out": stacked})
 
         # Taken now: the next call may give the memory of its state away (`donate_argnums`).
-        arrays = arrays_of("repeat", "state", state)
+        arrays = arrays_of("repeat", "state", _own(state))
         shape = self.shape if _is_plain(self.shape) else None
         saved = {"state": arrays, "ends": ends, "shape": shape, "kinds": self.kinds}
         self.folder.write_meanwhile(part, len(ends), lambda: saved)
@@ -181,11 +182,11 @@ class _Loop:
         """What all calls returned, on disk; of one call, its structure."""
         path = self.folder.part(0).with_suffix(".npz")
         shapes = npz_shapes("repeat", path, _WHOLE)
-        _, nodes = nodes_of("repeat", path, _LOOP, _read(self.folder, 0, HEADER))
+        _, nodes = nodes_of("repeat", path, _LOOP, _read(self.folder.path, HEADER, 0))
 
         def on_disk(name: str) -> OnDisk:
             (_, *row), dtype = shapes[name]
-            return OnDisk(self.ends, tuple(row), dtype, lambda k: _read(self.folder, k, name))
+            return OnDisk(self.ends, tuple(row), dtype, partial(_read, self.folder.path, name))
 
         arrays = decoded("repeat", path, nodes["out"], on_disk)
         if self.shape is None and arrays:  # it has classes of its own, and no call was made here
@@ -198,8 +199,15 @@ class _Loop:
         return jax.tree.map(lambda name: arrays[name], self.shape)
 
 
-def _read(folder: RunFolder, part: int, name: str) -> np.ndarray:
-    path = folder.part(part).with_suffix(".npz")
+def _own(tree: Any, given: Iterable[Any] = ()) -> Any:
+    """A pytree with copies of what the next call may change: NumPy's arrays, and those `given`."""
+    those = {id(x) for x in given if isinstance(x, jax.Array)}
+    changes = lambda x: isinstance(x, np.ndarray) or id(x) in those  # noqa: E731
+    return jax.tree.map(lambda x: x.copy() if changes(x) else x, tree)
+
+
+def _read(folder: Path, name: str, part: int) -> np.ndarray:
+    path = part_of(folder, part).with_suffix(".npz")
     found = read_npz("repeat", path, _WHOLE, names={name})
     if name not in found:
         raise InvalidValueError("repeat", f"the file {str(path)!r}", _WHOLE, f"no {name!r}")

@@ -310,7 +310,7 @@ def huge(file):
 def tiny_chunks(file):
     del file["edges/internal_to_internal/edge_type_id"]
     at = file["edges/internal_to_internal"]
-    at.create_dataset("edge_type_id", (10**9,), "u1", chunks=(10,))
+    at.create_dataset("edge_type_id", (10**8,), "u1", chunks=(10,))
 
 
 def replaced(name, x):

@@ -41,6 +41,12 @@ def test_only_the_parts_of_the_chosen_rows_are_read():
         assert reads == parts
 
 
+def test_a_loop_over_rows_reads_each_part_once():
+    x, reads = on_disk(0, 10, 10, 11, 30, 57, 57)
+    np.testing.assert_array_equal(list(x), X)
+    assert reads == [0, 1, 2, 3, 4, 5, 6]
+
+
 @pytest.mark.parametrize(
     "index", [None, 1.5, 57, [[1, 2], [3, 99]], True, "a", ([1, 2], [3, 1])], ids=str
 )

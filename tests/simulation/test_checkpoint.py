@@ -1,5 +1,6 @@
 """Pytrees in files, and loops whose state is on the disk."""
 
+import pickle
 from typing import NamedTuple
 
 import jax
@@ -12,7 +13,7 @@ import jaxneuro as jn
 from jaxneuro import assemblies as ac
 from jaxneuro._disk.folder import RunFolder
 from jaxneuro._disk.values import write_values
-from jaxneuro.checkpoint import _files
+from jaxneuro.checkpoint import _files, _repeat
 from tests.simulation.test_files import NET, same
 
 TREE = {"w": jnp.arange(3.0), "half": jnp.ones((2, 2), jnp.bfloat16), "key": jax.random.key(7)}
@@ -263,3 +264,25 @@ def test_a_state_may_be_donated(tmp_path):
     state, seen = jn.checkpoint.repeat(lambda s, k: step(s), jnp.ones(3), 6, save=tmp_path)
     np.testing.assert_array_equal(state, [7.0] * 3)
     np.testing.assert_array_equal(seen, 3.0 * np.arange(1, 7))
+    both = jax.jit(lambda s: s + 1.0, donate_argnums=0)
+    step = lambda s, k: 2 * (both(s),)  # noqa: E731 - the state is what is seen, too
+    _, seen = jn.checkpoint.repeat(step, jnp.zeros(3), 6, save=tmp_path / "b", every=4)
+    np.testing.assert_array_equal(seen[:, 1], np.arange(1, 7))
+
+
+def test_a_step_may_work_in_place(tmp_path):
+    out = np.zeros(2)
+
+    def step(state, k):
+        state += 1.0
+        out[:] = k
+        return state, out
+
+    folder = RunFolder("repeat", tmp_path, _repeat._LOOP)
+    state, seen = jn.checkpoint.repeat(step, np.zeros(50_000), 7, save=tmp_path, every=2)
+    assert state[0] == 7.0
+    np.testing.assert_array_equal(seen[:, 0], np.arange(7))
+    assert list(seen)[3].tolist() == [3.0, 3.0]
+    (tmp_path / "state-000004.npz").unlink()
+    assert np.unique(folder.last()[1]["state"][""]).tolist() == [6.0]
+    pickle.loads(pickle.dumps(seen))

@@ -254,6 +254,67 @@ def test_ctrl_c_while_an_interval_is_handed_over(tmp_path, monkeypatch, when):
     as_one(run(tmp_path))
 
 
+def test_ctrl_c_just_after_an_interval_is_handed_over(tmp_path, monkeypatch):
+    calls, begins = [], loop._Run._begin_next
+
+    def stop(self):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        begins(self)
+
+    monkeypatch.setattr(loop._Run, "_begin_next", stop)
+    with pytest.raises(jn.Interrupted) as stopped:
+        run(tmp_path)
+    as_one(stopped.value.result)
+    as_one(run(tmp_path))
+
+
+def test_ctrl_c_before_the_first_step_loses_no_counts(tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    record = jn.Record(spikes=False, rates=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Run, "_compile", stop)
+        with pytest.raises(jn.Interrupted):
+            run(tmp_path, record=record)
+    as_one(run(tmp_path, record=record), record=record)
+
+
+def test_memory_is_asked_for_once(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(loop, "available_memory", lambda: asked.append(1) or 10**12)
+    run(tmp_path)
+    assert len(asked) == 1
+
+
+def test_samples_of_a_function_need_memory_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "available_memory", lambda: 10**6)
+    record = jn.Record(function=lambda state, output: np.zeros(10**6, np.float32))
+    with pytest.raises(ValueError, match="must fit in the memory"):
+        run(tmp_path, record=record)
+
+
+def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(OSError, match="cannot lock files") as refused:
+        run(tmp_path)
+    assert not isinstance(refused.value, FolderInUseError)
+
+
+def test_what_is_shown_of_spikes_reads_none(saved, monkeypatch):
+    read = SonataParts.read
+    text = repr(jn.Recording.open(saved).spikes)
+    monkeypatch.setattr(SonataParts, "read", None)
+    assert repr(jn.Recording.open(saved).spikes) == text
+    monkeypatch.setattr(SonataParts, "read", read)
+    assert repr(jn.simulate(NET, MS, key=5).spikes) == text
+
+
 def test_a_condition_that_held_is_kept(tmp_path):
     asked = []
 
