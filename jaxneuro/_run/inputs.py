@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Shaped
+from jaxtyping import Bool, Int, Shaped
 
 from .. import spec
 from .._arrays import AnyArray, as_array, is_traced
@@ -29,15 +29,19 @@ class SpikesByStep:
 
     def __init__(self, trains: SpikeTrains, first_step: int, n_steps: int, dt: float) -> None:
         steps = trains.steps(dt) - first_step
-        order = np.argsort(steps, kind="stable")
+        order = np.lexsort((trains.neurons, steps))
         self._steps, self._neurons = steps[order], trains.neurons[order]
         self.shape = n_steps, trains.n
 
+    def events(self, first: int, last: int) -> tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]:
+        """Steps, counted from `first`, and neurons of the spikes before step `last`, in order."""
+        here = slice(*np.searchsorted(self._steps, np.array([first, last], self._steps.dtype)))
+        return self._steps[here] - first, self._neurons[here]
+
     def __getitem__(self, part: slice) -> Bool[np.ndarray, "steps n"]:
         first, last, _ = part.indices(self.shape[0])
-        here = slice(*np.searchsorted(self._steps, np.array([first, last], self._steps.dtype)))
         out = np.zeros((last - first, self.shape[1]), bool)
-        out[self._steps[here] - first, self._neurons[here]] = True
+        out[self.events(first, last)] = True
         return out
 
 

@@ -24,6 +24,7 @@ from .._version import __version__
 from ..spec import InvalidValueError
 from .chosen import bin_edges
 from .info import RunInfo
+from .inputs import SpikesByStep
 from .intervals import Ends, grown, result_fields
 from .part_files import RUN, parts_here, parts_named
 from .record import Record
@@ -191,7 +192,7 @@ class SavedRun:
     def _summed(self, sums: Mapping[str, str], first: int, last: int) -> dict[str, str]:
         """The sums of the inputs up to a step, from those up to one before."""
         return {
-            name: sum_of((np.array(sums.get(name, "")), x[first:last]))
+            name: sum_of((np.array(sums.get(name, "")), *_some(x, first, last)))
             for name, x in self._given.items()
         }
 
@@ -204,6 +205,13 @@ class SavedRun:
         ms = begin * self._net.dt
         was = self.saved["inputs"]
         return [f"input of {k!r}: others in the first {ms:g} ms" for k in sums if was[k] != sums[k]]
+
+
+def _some(given: Any, first: int, last: int) -> tuple[np.ndarray, ...]:
+    """An input in some steps; of spikes not a number for each neuron and step."""
+    if isinstance(given, SpikesByStep):
+        return given.events(first, last)
+    return (given[first:last],)
 
 
 def interval_of(net: Network, save: Any, every: Any) -> int | None:

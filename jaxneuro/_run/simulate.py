@@ -100,7 +100,7 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     whether it held, `until_held`, and its duration is what was simulated.
 
     With `save`, a folder, what is recorded and the whole state reach the disk every `every` ms
-    while the next interval runs, and memory holds two intervals, however long the run is::
+    while the next interval runs, and memory holds a few intervals, however long the run is::
 
         result = jn.simulate(net, 60_000.0, save="run/", every=1_000.0)
 
@@ -344,7 +344,8 @@ class _Run:
             raise InvalidValueError("simulate", "duration", must, f"{n_steps * dt:g} ms")
         self.start = time.perf_counter()
         samples = self._samples(n_steps)
-        held = samples if self.saved is None else 2 * samples
+        # One that is taken, and one that is written twice over: as it is, and as its file.
+        held = samples if self.saved is None else 3 * samples
         _check_room(self.record, held, self._sample_bytes)
         self.now = self.now._replace(store=Store(self.net, self.record, samples))
         unit = f"ms ({counted(n_steps, 'step')})"

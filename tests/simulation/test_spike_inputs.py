@@ -227,3 +227,18 @@ def test_times_in_seconds_are_told():
     spikes = jn.SpikeTrains([0.12, 0.34, 0.57], [0, 1, 0], n=2, start=0.0, stop=1000.0)
     with pytest.warns(UserWarning, match="look like seconds"):
         jn.simulate(net, 1000.0, inputs={"in": spikes})
+
+
+def test_a_saved_run_knows_its_spikes(tmp_path):
+    """In any order; of other spikes it goes on only after the steps that were run."""
+    saved = lambda ms, spikes: jn.simulate(  # noqa: E731
+        *(NET, ms), inputs={"told": spikes}, save=tmp_path, every=4.0, progress=False
+    )
+    saved(10.0, TRAINS)
+    other = GIVEN.copy()
+    other[120] ^= True
+    result = saved(15.0, trains(other))
+    np.testing.assert_array_equal(result.spikes["told"].dense(DT), other)
+    other[50, 3] ^= True
+    with pytest.raises(jn.InvalidValueError, match="input of 'told': others in the first 15 ms"):
+        saved(15.0, trains(other))
