@@ -48,9 +48,6 @@ def writing(path: Path) -> Iterator[Any]:
 def put(group: Any, name: str, x: Any) -> Any:
     """A data set of an array, each chunk of which has a sum."""
     x = np.asarray(x)
-    # A dtype that HDF5 does not know, such as bfloat16.
-    if x.dtype.kind == "V" or np.dtype(x.dtype.str) != x.dtype:
-        x = x.view(f"u{x.dtype.itemsize}")
     if not (x.ndim and x.size):
         return group.create_dataset(name, data=x)
     rows = max(_CHUNK // max(x[0].size, 1), 1)

@@ -103,10 +103,12 @@ def _encode(where: str, value: Any, arrays: dict[str, Any]) -> Any:
         return {"plain": value}
     if hasattr(value, "dtype") and hasattr(value, "__array__") and not value.dtype.hasobject:
         name = where if where not in arrays else f"{where} {len(arrays)}"
-        arrays[name] = x = np.asarray(value)
-        # An npz has no bfloat16 and keeps only the bytes.
-        known = x.dtype.names or np.dtype(x.dtype.str) == x.dtype
-        return {"array": name} if known else {"array": name, "dtype": x.dtype.name}
+        x = np.asarray(value)
+        if x.dtype.names or np.dtype(x.dtype.str) == x.dtype:
+            arrays[name] = x
+            return {"array": name}
+        arrays[name] = x.view(f"u{x.dtype.itemsize}")  # no file knows bfloat16
+        return {"array": name, "dtype": x.dtype.name}
     if isinstance(value, dict) and all(type(k) is str for k in value):
         items = [[k, _encode(f"{where}/{plain_name(k)}", x, arrays)] for k, x in value.items()]
         return {"dict": items}

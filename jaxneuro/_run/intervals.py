@@ -81,8 +81,8 @@ class _Intervals:
     def fields(self) -> dict[str, Any]:
         """Those fields of a `Result` that grow in a run."""
         # An interval without a sample, or without a step, may lack what the others have.
-        grown = self._ends.samples if self._ends.samples[-1] else self._ends.steps
-        number = min(int(np.searchsorted(grown, 0, side="right")), len(grown) - 1)
+        ends = self._ends.samples if self._ends.samples[-1] else self._ends.steps
+        number = min(int(np.searchsorted(ends, 0, side="right")), len(ends) - 1)
         path = self._folder.part(number)
         with _owned(self._folder.owner):
             if number < self._files:

@@ -10,6 +10,7 @@ import sys
 import time
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -294,6 +295,15 @@ def test_samples_of_a_function_need_memory_too(tmp_path, monkeypatch):
     record = jn.Record(function=lambda state, output: np.zeros(10**6, np.float32))
     with pytest.raises(ValueError, match="must fit in the memory"):
         run(tmp_path, record=record)
+
+
+def test_numbers_that_no_file_knows(tmp_path, parts):
+    seen, record = [], jn.Record(function=lambda s, _: s.step.astype(jnp.bfloat16), interval=1.0)
+    look = lambda r: seen.append(np.asarray(r.function))  # noqa: E731
+    result = run(tmp_path, record=record, callback=look, check_interval=5.0)
+    for x in (*seen, np.asarray(result.function)):
+        np.testing.assert_array_equal(x, jnp.arange(10, 301, 10, jnp.bfloat16)[: x.size])
+    assert [x.size for x in seen] == [5, 10, 15, 20, 25, 30]
 
 
 def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
