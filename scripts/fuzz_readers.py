@@ -11,6 +11,7 @@ import argparse
 import collections
 import contextlib
 import dataclasses
+import faulthandler
 import gzip
 import json
 import logging
@@ -457,15 +458,15 @@ def work(given: argparse.Namespace) -> None:
 
     def in_time(name: str) -> None:
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        signal.alarm(HUNG)
+        # Ends the process, also where a library never comes back.
+        faulthandler.dump_traceback_later(HUNG, exit=True)
         try:
             read(name)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.alarm(0)
+            faulthandler.cancel_dump_traceback_later()
 
     signal.signal(signal.SIGPROF, late)
-    signal.signal(signal.SIGALRM, late)
     used_now = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     most = used_now + GB * 10**9
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
