@@ -170,8 +170,8 @@ extern "C" int64_t jaxneuro_bins(int64_t from, int64_t part) {
 
 // The set bits of each of some pieces of the rows, which threads share; returns their number.
 extern "C" int64_t jaxneuro_count_spikes(const uint8_t* bits, int64_t rows, int64_t bytes,
-                                       int64_t start, int64_t stop, int64_t pieces,
-                                       int64_t* counts) {
+                                         int64_t start, int64_t stop, int64_t pieces,
+                                         int64_t* counts) {
   const jaxneuro::Bits b{bits, size_t(rows), size_t(bytes), size_t(start), size_t(stop)};
   jaxneuro::Pool::Get().Run(size_t(pieces), [&](size_t k) {
     counts[k] = int64_t(jaxneuro::CountBits(b.Piece(k, size_t(pieces))));
@@ -181,9 +181,9 @@ extern "C" int64_t jaxneuro_count_spikes(const uint8_t* bits, int64_t rows, int6
 
 // Lists the bits that were counted.
 extern "C" int64_t jaxneuro_list_spikes(const uint8_t* bits, int64_t rows, int64_t bytes,
-                                      int64_t start, int64_t stop, int64_t pieces,
-                                      const int64_t* counts, int32_t first_row, int32_t* steps,
-                                      int32_t* neurons) {
+                                        int64_t start, int64_t stop, int64_t pieces,
+                                        const int64_t* counts, int32_t first_row, int32_t* steps,
+                                        int32_t* neurons) {
   const jaxneuro::Bits b{bits, size_t(rows), size_t(bytes), size_t(start), size_t(stop)};
   jaxneuro::Pool::Get().Run(size_t(pieces), [&](size_t k) {
     const int64_t before = std::accumulate(counts, counts + k, int64_t(0));
