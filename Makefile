@@ -73,8 +73,9 @@ $(DEMO) $(STAMP): $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --no-deps "setuptools>=77" "jaxlib>=0.10"
 	$(BIN)/python setup.py --quiet build_ext & kernels=$$!; \
-	  $(BIN)/python scripts/requirements.py $(extras) | $(PIP) --requirement /dev/stdin; wait $$kernels
-	$(PIP) --no-build-isolation --editable ".[$(extras)]"
+	  $(BIN)/python scripts/requirements.py $(extras) | $(PIP) --requirement /dev/stdin; needed=$$?; \
+	  wait $$kernels; exit $$needed
+	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $(DEMO) $@
 
 clean:
