@@ -38,12 +38,14 @@ def over(mesh, f, jit=jax.jit):
 
 
 def steps_of(gather, steps=40):
-    """Steps with three exchanges that do not depend on each other, of bytes, floats and flags."""
+    """Steps with exchanges that do not depend on each other, of numbers of 1, 2, 4 and 8 bytes."""
 
     def run(x):
         def step(k, x):
             bits, level = (x.astype(jnp.int32) % 251).astype(jnp.uint8), x * 0.25
-            every = gather(bits), gather(level), gather(x > 100)
+            wide = gather(level.astype(jnp.complex64)).real
+            short = gather(level.astype(jnp.int16))
+            every = gather(bits), gather(level), gather(x > 100), short, wide
             sums = sum(e.astype(x.dtype).sum(0) for e in every)
             return (3 * x + sums + (k + lax.axis_index(("a", "b"))).astype(x.dtype)) % 1024
 

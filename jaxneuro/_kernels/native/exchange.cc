@@ -2,113 +2,118 @@
 // that run the program see: there they meet.
 #include "exchange.h"
 
+#include <cstdlib>
 #include <system_error>
 
-#include "xla/ffi/api/ffi.h"
+#include "handler.h"
 
 namespace jaxneuro {
 namespace {
 
-namespace ffi = xla::ffi;
-using ffi::AnyBuffer;
-using ffi::DataType;
-using ffi::Error;
+XLA_FFI_TypeId state_type{0};  // XLA numbers it
 
-struct ExchangeState {
-  static ffi::TypeId id;
-  Meetings meetings;
-};
-
-ffi::TypeId ExchangeState::id = {};
-constexpr ffi::TypeInfo kExchangeInfo = ffi::MakeTypeInfo<ExchangeState>();
-
-ffi::ErrorOr<std::unique_ptr<ExchangeState>> MakeExchange() {
-  return std::make_unique<ExchangeState>();
-}
-
-ffi::Future Failed(Error error) {
-  ffi::Promise promise;
-  ffi::Future future(promise);
-  promise.SetError(std::move(error));
-  return future;
-}
+XLA_FFI_TypeInfo state_info{XLA_FFI_TypeInfo_STRUCT_SIZE, nullptr, [](void* state) {
+                              delete static_cast<Meetings*>(state);
+                            }};
 
 // What is left of an exchange when a device has waited for so long that XLA needs its thread for
 // other work: perhaps just for what the others wait for.
 struct Later {
-  ExchangeState* state;
+  const XLA_FFI_Api* api;
+  XLA_FFI_Future* future;
+  Meetings* meetings;
   std::shared_ptr<Meeting> meeting;
   size_t rank;
   uint64_t number;
   void* out;
-  ffi::Promise promise;
   unsigned mode;
 
   void operator()() {
     SetFloatMode(mode);  // XLA may go on with the program on this thread
-    if (meeting->Sleep(number, std::chrono::milliseconds(WaitRule::Get().limit_ms.load()))) {
+    const std::chrono::milliseconds limit(WaitRule::Get().limit_ms.load());
+    if (meeting->Sleep(number, limit)) {
       meeting->Take(rank, number, out);
-      promise.SetAvailable();
+      XLA_FFI_Future_SetAvailable_Args args{XLA_FFI_Future_SetAvailable_Args_STRUCT_SIZE, nullptr,
+                                            future};
+      Told(api->XLA_FFI_Future_SetAvailable(&args));
       return;
     }
-    state->meetings.Drop(meeting);
+    meetings->Drop(meeting);
     meeting->Fail();
-    promise.SetError(Error(ffi::ErrorCode::kDeadlineExceeded,
-                                "exchange: a device of the mesh did not come; it has failed, or "
-                                "it stands still"));
+    const Error error("exchange: a device of the mesh did not come; it has failed, or it stands "
+                      "still");
+    XLA_FFI_Future_SetError_Args args{XLA_FFI_Future_SetError_Args_STRUCT_SIZE, nullptr, future,
+                                      Reported(api, error, XLA_FFI_Error_Code_DEADLINE_EXCEEDED)};
+    Told(api->XLA_FFI_Future_SetError(&args));
+  }
+
+  // XLA would wait forever for what it could not be told.
+  static void Told(const XLA_FFI_Error* error) {
+    if (error != nullptr) std::abort();
   }
 };
 
-ffi::Future ExchangeImpl(ExchangeState* state, ffi::RunId run, AnyBuffer x, AnyBuffer seat,
-                         ffi::Result<AnyBuffer> out) {
-  const size_t bytes = x.size_bytes();
-  const auto axes = out->dimensions();
-  const size_t devices = axes.size() == 0 ? 0 : size_t(axes[0]);
-  if (out->element_type() != x.element_type() || out->size_bytes() != devices * bytes)
-    return Failed(Error::InvalidArgument("exchange: the result must be what each device has"));
-  const auto* at = static_cast<const int32_t*>(seat.untyped_data());
-  if (seat.element_type() != DataType::S32 || seat.element_count() != 2 || at[0] < 0 ||
-      size_t(at[0]) >= devices)
-    return Failed(Error::InvalidArgument("exchange: a seat is int32 (rank, line)"));
+XLA_FFI_Error* Exchange(XLA_FFI_CallFrame* frame) {
+  const XLA_FFI_Api* api = frame->api;
+  const auto wrong = [&](const char* what) { return Reported(api, Error(what)); };
+  if (frame->args.size != 2 || frame->rets.size != 1)
+    return wrong("exchange: must have 2 operands and 1 result");
+  const Buffer x(frame->args.args[0]), seat(frame->args.args[1]), out(frame->rets.rets[0]);
+  const size_t bytes = x.bytes();
+  const size_t devices = out.axes().size() == 0 ? 0 : size_t(out.axes()[0]);
+  if (out.type() != x.type() || out.bytes() != devices * bytes)
+    return wrong("exchange: the result must be what each device has");
+  const auto* at = static_cast<const int32_t*>(seat.data());
+  if (seat.type() != DataType::S32 || seat.bytes() != 8 || at[0] < 0 || size_t(at[0]) >= devices)
+    return wrong("exchange: a seat is int32 (rank, line)");
+
+  XLA_FFI_State_Get_Args state{XLA_FFI_State_Get_Args_STRUCT_SIZE, nullptr, frame->ctx,
+                               XLA_FFI_ExecutionStage_INSTANTIATE, &state_type, nullptr};
+  if (XLA_FFI_Error* error = api->XLA_FFI_State_Get(&state)) return error;
+  XLA_FFI_RunId_Get_Args run{XLA_FFI_RunId_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, 0};
+  if (XLA_FFI_Error* error = api->XLA_FFI_RunId_Get(&run)) return error;
+
+  auto* meetings = static_cast<Meetings*>(state.state);
   const size_t rank = size_t(at[0]);
-  ffi::Promise promise;
-  ffi::Future future(promise);
   uint64_t number = 0;
-  auto meeting = state->meetings.Enter(run.run_id, at[1], rank, devices, bytes, number);
-  meeting->Put(rank, number, x.untyped_data());
+  auto meeting = meetings->Enter(run.run_id, at[1], rank, devices, bytes, number);
+  meeting->Put(rank, number, x.data());
   if (meeting->Await(rank, number)) {
-    meeting->Take(rank, number, out->untyped_data());
-    promise.SetAvailable();
-    return future;
+    meeting->Take(rank, number, out.data());
+    return nullptr;
   }
   WaitRule::Get().waits.fetch_add(1);
-  Later later{state, meeting, rank, number, out->untyped_data(), promise, FloatMode()};
+  XLA_FFI_Future_Create_Args made{XLA_FFI_Future_Create_Args_STRUCT_SIZE, nullptr, nullptr};
+  if (XLA_FFI_Error* error = api->XLA_FFI_Future_Create(&made)) return error;
+  frame->future = made.future;
+  Later later{api, made.future, meetings, meeting, rank, number, out.data(), FloatMode()};
   try {
     std::thread(later).detach();
   } catch (const std::system_error&) {  // no more threads to be had
     later();
   }
-  return future;
+  return nullptr;
 }
 
 }  // namespace
+
+extern "C" XLA_FFI_Error* JaxneuroMakeExchange(XLA_FFI_CallFrame* frame) {
+  if (Asked(frame, state_type)) return nullptr;
+  XLA_FFI_State_Set_Args args{XLA_FFI_State_Set_Args_STRUCT_SIZE, nullptr, frame->ctx,
+                              XLA_FFI_ExecutionStage_INSTANTIATE, &state_type, new Meetings};
+  return frame->api->XLA_FFI_State_Set(&args);
+}
+
+extern "C" XLA_FFI_Error* JaxneuroExchange(XLA_FFI_CallFrame* frame) {
+  return Asked(frame) ? nullptr : Exchange(frame);
+}
+
 }  // namespace jaxneuro
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMakeExchange, jaxneuro::MakeExchange,
-                              xla::ffi::Ffi::BindInstantiate());
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroExchange, jaxneuro::ExchangeImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Ctx<xla::ffi::State<jaxneuro::ExchangeState>>()
-                                  .Ctx<xla::ffi::RunId>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>());
-
 // What XLA calls the state by, and how it deletes one.
-extern "C" void* jaxneuro_exchange_id() { return &jaxneuro::ExchangeState::id; }
+extern "C" void* jaxneuro_exchange_id() { return &jaxneuro::state_type; }
 
-extern "C" const void* jaxneuro_exchange_info() { return &jaxneuro::kExchangeInfo; }
+extern "C" const void* jaxneuro_exchange_info() { return &jaxneuro::state_info; }
 
 // Sets how long a device that waits keeps its thread [us], and when it fails [ms], where these are
 // not negative. Returns how often one gave its thread back.

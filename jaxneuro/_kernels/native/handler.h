@@ -1,7 +1,7 @@
 // What XLA calls, and what it hands over: arrays and attributes, by its interface for C.  Its
-// interface for C++ is this one in templates, for which a compiler needs two seconds in every file;
-// only `exchange.cc`, which keeps a state, includes it.  Names in the one for C may change: what is
-// written here compiles with the headers of the oldest supported jaxlib and of 0.12.
+// interface for C++ is this one in templates, for which a compiler needs two seconds in every file.
+// Names in the one for C may change: what is written here compiles with the headers of the oldest
+// supported jaxlib and of 0.12.
 #pragma once
 
 #include <cstddef>
@@ -64,16 +64,19 @@ class Buffer {
   DataType type() const { return DataType(b_->dtype); }
   Span<int64_t> axes() const { return {b_->dims, size_t(b_->rank)}; }
   void* data() const { return b_->data; }
+  size_t bytes() const;
 
  private:
   const XLA_FFI_Buffer* b_;
 };
 
-// Whether XLA asks which interface this is, and the answer; else it is a call.
-bool Asked(XLA_FFI_CallFrame* frame);
+// Whether XLA asks which interface this is, and which state a handler makes, and the answer; else it
+// is a call.
+bool Asked(XLA_FFI_CallFrame* frame, XLA_FFI_TypeId state = {0});
 
 // What a handler returns.
-XLA_FFI_Error* Reported(const XLA_FFI_CallFrame* frame, const Error& error);
+XLA_FFI_Error* Reported(const XLA_FFI_Api* api, const Error& error,
+                        XLA_FFI_Error_Code code = XLA_FFI_Error_Code_INVALID_ARGUMENT);
 
 // The value of the attribute with this name, an XLA_FFI_Scalar or XLA_FFI_Array; null where there is
 // none, or one of another kind.

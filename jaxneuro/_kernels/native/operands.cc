@@ -22,38 +22,45 @@ const char* NameOf(DataType type) {
   }
 }
 
-// How many bytes an element takes.
-size_t BytesOf(DataType type) {
-  switch (type) {
-    case DataType::PRED: case DataType::U8: return 1;
-    case DataType::U16: case DataType::BF16: case DataType::F16: return 2;
-    case DataType::S64: case DataType::F64: return 8;
-    default: return 4;
-  }
-}
-
 }  // namespace
+
+size_t Buffer::bytes() const {
+  size_t bytes = 1;
+  switch (b_->dtype) {
+    case XLA_FFI_DataType_S16: case XLA_FFI_DataType_U16: case XLA_FFI_DataType_F16:
+    case XLA_FFI_DataType_BF16: bytes = 2; break;
+    case XLA_FFI_DataType_S32: case XLA_FFI_DataType_U32: case XLA_FFI_DataType_F32:
+      bytes = 4; break;
+    case XLA_FFI_DataType_S64: case XLA_FFI_DataType_U64: case XLA_FFI_DataType_F64:
+    case XLA_FFI_DataType_C64: bytes = 8; break;
+    case XLA_FFI_DataType_C128: bytes = 16; break;
+    default: break;
+  }
+  for (int64_t length : axes()) bytes *= size_t(length);
+  return bytes;
+}
 
 // The interface of the oldest jaxlib that is supported, 0.10.0: it has all that is used here, also
 // where the headers are newer. A jaxlib refuses a newer one than its own, and then has no CPU.
 constexpr int kMinor = 3;
 static_assert(XLA_FFI_API_MAJOR == 0 && XLA_FFI_API_MINOR >= kMinor, "another interface");
 
-bool Asked(XLA_FFI_CallFrame* frame) {
+bool Asked(XLA_FFI_CallFrame* frame, XLA_FFI_TypeId state) {
   const auto* extension = frame->extension_start;  // its type has another name in newer headers
   if (extension == nullptr || extension->type != XLA_FFI_Extension_Metadata) return false;
   XLA_FFI_Metadata* answer =
       reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata;
   answer->api_version = {XLA_FFI_Api_Version_STRUCT_SIZE, nullptr, XLA_FFI_API_MAJOR, kMinor};
   answer->traits = 0;
+  answer->state_type_id = state;
   return true;
 }
 
-XLA_FFI_Error* Reported(const XLA_FFI_CallFrame* frame, const Error& error) {
+XLA_FFI_Error* Reported(const XLA_FFI_Api* api, const Error& error, XLA_FFI_Error_Code code) {
   if (!error.failure()) return nullptr;
   XLA_FFI_Error_Create_Args args{XLA_FFI_Error_Create_Args_STRUCT_SIZE, nullptr,
-                                 error.message().c_str(), XLA_FFI_Error_Code_INVALID_ARGUMENT};
-  return frame->api->XLA_FFI_Error_Create(&args);
+                                 error.message().c_str(), code};
+  return api->XLA_FFI_Error_Create(&args);
 }
 
 const void* FindAttribute(const XLA_FFI_CallFrame* frame, const char* name, XLA_FFI_AttrType kind,
@@ -77,11 +84,8 @@ Error Call::Wrong(size_t k, const std::string& what) const {
 }
 
 void Call::Become(size_t k, const Buffer& out) {
-  if (arrays_[k].data() != out.data()) {
-    size_t bytes = BytesOf(out.type());
-    for (int64_t length : out.axes()) bytes *= size_t(length);
-    std::memcpy(out.data(), arrays_[k].data(), bytes);
-  }
+  if (arrays_[k].data() != out.data())
+    std::memcpy(out.data(), arrays_[k].data(), out.bytes());
   arrays_[k] = out;
 }
 

@@ -328,7 +328,7 @@ XLA_FFI_Error* Handle(XLA_FFI_CallFrame* frame, Error (*f)(const Call&, Attribut
                                 std::make_index_sequence<kernel.made>(), attribute...);
       },
       read);
-  return Reported(frame, error);
+  return Reported(frame->api, error);
 }
 
 }  // namespace jaxneuro
