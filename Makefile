@@ -72,9 +72,9 @@ $(STAMP): extras := plot,progress,dev
 $(DEMO) $(STAMP): $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --no-deps "setuptools>=77" "jaxlib>=0.10"
+	$(BIN)/python scripts/requirements.py $(extras) >$(VENV)/needed.txt
 	$(BIN)/python setup.py --quiet build_ext & kernels=$$!; \
-	  $(BIN)/python scripts/requirements.py $(extras) | $(PIP) --requirement /dev/stdin; needed=$$?; \
-	  wait $$kernels; exit $$needed
+	  $(PIP) --requirement $(VENV)/needed.txt; needed=$$?; wait $$kernels; exit $$needed
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $(DEMO) $@
 

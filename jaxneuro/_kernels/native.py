@@ -111,7 +111,7 @@ def library_or_why_not() -> ctypes.CDLL | str:
         for kernel in _KERNELS:
             handler = jax.ffi.pycapsule(getattr(library, _symbol(kernel)))
             jax.ffi.register_ffi_target(f"jaxneuro_{kernel}", handler, platform="cpu")
-    except Exception as error:  # an old jaxlib refuses a newer header in its own way
+    except Exception as error:  # a jaxlib refuses in its own way what it does not know
         _log.warning("jaxneuro: native kernels not loaded: %s; %s", error, SLOWER)
         return f"not loaded: {error}"
     return library

@@ -2,6 +2,7 @@
 // that run the program see: there they meet.
 #include "exchange.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <system_error>
 
@@ -49,7 +50,9 @@ struct Later {
 
   // XLA would wait forever for what it could not be told.
   static void Told(const XLA_FFI_Error* error) {
-    if (error != nullptr) std::abort();
+    if (error == nullptr) return;
+    std::fputs("jaxneuro: exchange: XLA takes no result of it\n", stderr);
+    std::abort();
   }
 };
 
@@ -98,7 +101,11 @@ XLA_FFI_Error* Exchange(XLA_FFI_CallFrame* frame) {
 }  // namespace
 
 extern "C" XLA_FFI_Error* JaxneuroMakeExchange(XLA_FFI_CallFrame* frame) {
-  if (Asked(frame, state_type)) return nullptr;
+  if (Asked(frame, state_type)) {
+    if (state_type.type_id != 0) return nullptr;
+    return Reported(frame->api, Error("exchange: its state must be registered before it"),
+                    XLA_FFI_Error_Code_FAILED_PRECONDITION);
+  }
   XLA_FFI_State_Set_Args args{XLA_FFI_State_Set_Args_STRUCT_SIZE, nullptr, frame->ctx,
                               XLA_FFI_ExecutionStage_INSTANTIATE, &state_type, new Meetings};
   return frame->api->XLA_FFI_State_Set(&args);

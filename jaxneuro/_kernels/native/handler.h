@@ -70,7 +70,7 @@ class Buffer {
   const XLA_FFI_Buffer* b_;
 };
 
-// Whether XLA asks which interface this is, and which state a handler makes, and the answer; else it
+// Answers XLA where it asks which interface this is, and which state a handler makes; false if it
 // is a call.
 bool Asked(XLA_FFI_CallFrame* frame, XLA_FFI_TypeId state = {0});
 
