@@ -7,7 +7,7 @@
 # (native/check_table.h), under the tests that call each kernel; others may be named. Python and
 # jaxlib are not instrumented, so the sanitizer's library is loaded before them, and leaks are not
 # counted. Then the thread sanitizer, under a driver without Python. The library of the package
-# stays as it is. A compiler without sanitizers is no failure, but in the workflow.
+# stays as it is. A compiler without sanitizers is a failure in the workflow alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=$1

@@ -110,6 +110,25 @@ def test_it_may_be_asked_before_jax_starts():
     assert printed == "cpu\n"
 
 
+EARLY = """
+import jax
+from jaxneuro._kernels.native import native_library
+
+jax.devices()
+stages = {"instantiate": "JaxneuroMakeExchange", "execute": "JaxneuroExchange"}
+handlers = {k: jax.ffi.pycapsule(getattr(native_library(), v)) for k, v in stages.items()}
+try:
+    jax.ffi.register_ffi_target("early", handlers, platform="cpu")
+except Exception as error:
+    print("refused:", error)
+"""
+
+
+def test_before_its_state_it_is_refused(waiting):
+    """And so left to XLA: a program that calls it would fail."""
+    assert python("-c", EARLY).startswith("refused: ")
+
+
 def test_a_network_exchanges_by_xla_where_it_must(monkeypatch):
     monkeypatch.setattr(exchange_file, "exchange_available", lambda: False)
     net = driven()

@@ -13,9 +13,9 @@ namespace {
 
 XLA_FFI_TypeId state_type{0};  // XLA numbers it
 
-XLA_FFI_TypeInfo state_info{XLA_FFI_TypeInfo_STRUCT_SIZE, nullptr, [](void* state) {
-                              delete static_cast<Meetings*>(state);
-                            }};
+void Delete(void* state) { delete static_cast<Meetings*>(state); }
+
+const XLA_FFI_TypeInfo kStateInfo{XLA_FFI_TypeInfo_STRUCT_SIZE, nullptr, Delete};
 
 // What is left of an exchange when a device has waited for so long that XLA needs its thread for
 // other work: perhaps just for what the others wait for.
@@ -120,7 +120,7 @@ extern "C" XLA_FFI_Error* JaxneuroExchange(XLA_FFI_CallFrame* frame) {
 // What XLA calls the state by, and how it deletes one.
 extern "C" void* jaxneuro_exchange_id() { return &jaxneuro::state_type; }
 
-extern "C" const void* jaxneuro_exchange_info() { return &jaxneuro::state_info; }
+extern "C" const void* jaxneuro_exchange_info() { return &jaxneuro::kStateInfo; }
 
 // Sets how long a device that waits keeps its thread [us], and when it fails [ms], where these are
 // not negative. Returns how often one gave its thread back.
