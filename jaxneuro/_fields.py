@@ -8,7 +8,7 @@ whole. Everything else is *static* and part of the compiled program.
 import dataclasses
 import inspect
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import equinox as eqx
 import jax
@@ -132,12 +132,15 @@ def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table, doc
 class Model(spec.Module):
     """An immutable value whose leaves are its parameters; checks its fields when it is made.
 
-    `rules` are what must hold between its fields.
+    `rules` are what must hold between its fields. `own_digits` names variables of the state that
+    the model keeps with the digits below them by itself (see `time_constants`).
 
     Raises:
         InvalidValueError: for a parameter that is not finite, out of its range, a thousandth of
             what its unit asks for, or of more than one axis, and for a rule that does not hold.
     """
+
+    own_digits: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -150,6 +153,14 @@ class Model(spec.Module):
 
     def __check_init__(self) -> None:
         check_potentials(self.label, _millivolts(self))
+
+    def time_constants(self) -> dict[str, Any]:
+        """Return the time constants [ms] of variables of the state by name, () or (n,).
+
+        In a float32 network `build` keeps more digits of a variable that they show to be slow
+        (docs/precision.md). A variable that is not named is never slow.
+        """
+        return {}
 
     def __repr__(self) -> str:
         parts = []

@@ -27,8 +27,10 @@ from .._network.gap_stability import check_gap_junctions
 from .._network.group import Group
 from .._network.html import remember_names
 from .._network.layout import MeshLayout
+from .._network.names import named
 from .._network.network import Network
 from .._network.pathway import Pathway
+from .._network.slow import warn_of_slow
 from .._numerics.grid import check_dt, check_grid, check_stable
 from .._numerics.streams import seed_of
 from .._progress import Progress
@@ -139,7 +141,7 @@ def build(
     check_fits(expected, state_bytes(grouping, longest, dtype), share_here(mesh))
     stimulations = prepare_stimuli(grouping, resolver, seed, dt)
     numbers = range(len(grouping.groups))
-    groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
+    groups = [build_group(grouping, stimulations, number, dt, dtype) for number in numbers]
     _check_groups(grouping, groups, dt, dtype, mesh)
     settings = Settings(seed, dt, dtype, weights)
     couplings = _build_couplings(grouping, groups, drawn, settings)
@@ -168,8 +170,21 @@ def build(
         outline, groups=tuple(groups), pathways=tuple(pathways), fixed_point=fixed
     )
     net = with_modulators(net, description.modulators, resolver)
+    _warn_of_lost_digits(net)
     remember_classes(known, description, net)
     return net if layout is None else placed(net, with_tables(layout, laid))
+
+
+def _warn_of_lost_digits(net: Network) -> None:
+    """Warns of time constants that are too long for a network in float32."""
+    names = [*net.order, *net.projections, *net.stimulations, *net.coupled]
+    seen = set()
+    for name in (*names, *(m.name for m in net.modulators)):
+        for reference in named(net, name).references:
+            key = reference.path, reference.member
+            if key not in seen:
+                seen.add(key)
+                warn_of_slow(net, reference)
 
 
 def _check_parts(grouping: Grouping, dt: float) -> None:

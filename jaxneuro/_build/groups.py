@@ -14,6 +14,7 @@ from .._describe.projection import Projection
 from .._model import state_variables
 from .._network.bounds import check_state_value
 from .._network.group import Group, InitialValue, PopulationMember, initial_state
+from .._network.slow import slow_variables
 from .._numerics.distributions import Distribution
 from .._text import brief
 from ..spec import InvalidValueError, unknown
@@ -23,7 +24,11 @@ from .stimuli import PreparedStimulation, group_stimuli
 
 
 def build_group(
-    grouping: Grouping, stimulations: list[PreparedStimulation], number: int, dtype: np.dtype
+    grouping: Grouping,
+    stimulations: list[PreparedStimulation],
+    number: int,
+    dt: float,
+    dtype: np.dtype,
 ) -> Group:
     """Group `number` of a description; its ring gets its slots when delays are known."""
     members = grouping.groups[number]
@@ -43,6 +48,22 @@ def build_group(
         receptor_initial=receptor_initial(grouping, number, dtype),
         members=tuple(PopulationMember(p.name, p.n) for p in members),
         fed=grouping.fed(number),
+        slow=_slow(grouping, number, dt, dtype),
+    )
+
+
+def _slow(
+    grouping: Grouping, number: int, dt: float, dtype: np.dtype
+) -> tuple[tuple[str, ...], ...]:
+    """The slow variables of the neurons of a group, and of each of its receptors."""
+    members = grouping.groups[number]
+    of_neurons = (
+        slow_variables(p.label, p.model, state_dtypes(p.model), dt, dtype) for p in members
+    )
+    senders = [(p.label, synapse_of(p)) for p in grouping.receptors[number].values()]
+    return tuple(sorted(set().union(*of_neurons))), *(
+        slow_variables(label, synapse, state_dtypes(synapse), dt, dtype)
+        for label, synapse in senders
     )
 
 

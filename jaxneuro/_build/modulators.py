@@ -17,6 +17,7 @@ from .._network.members import inside
 from .._network.modulator import LevelKinetics, ModulationTarget, ModulatorLayer
 from .._network.names import ModelReference, Named, named, projection
 from .._network.network import Network
+from .._network.slow import slow_variables
 from ..spec import InvalidValueError
 from .merge import merge
 
@@ -60,8 +61,9 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
         "start": m.baseline if m.start is None else m.start,
     }
     group, neurons, index = _sources(net, m, resolver)
+    kinetics = LevelKinetics(m.tau, m.per_spike, m.baseline)
     return ModulatorLayer(
-        model=merge([LevelKinetics(m.tau, m.per_spike, m.baseline)], [1], net.dtype),
+        model=merge([kinetics], [1], net.dtype),
         **{name: as_array(np.array(x, np.float64), net.dtype) for name, x in numbers.items()},
         index=index,
         name=m.name,
@@ -70,6 +72,7 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
         source=group,
         neurons=neurons,
         signal=m.signal,
+        slow=slow_variables(m.label, kinetics, ["level"], net.dt, net.dtype),
     )
 
 

@@ -22,6 +22,7 @@ from .._network.bounds import check_within
 from .._network.group import initial_state
 from .._network.members import as_floating
 from .._network.plastic import Plastic, interval_steps
+from .._network.slow import slow_variables
 from .._numerics.grid import Duration, on_grid
 from .._text import an
 from .._warn import warn
@@ -72,6 +73,7 @@ def build_plastic(
         whole=p.pre.where is None and p.post.where is None,
         tick_steps=ticks,
         sum_steps=sums,
+        slow=slow_variables(label(p), rule, jax.eval_shape(rule.init_post, 1), dt, dtype),
     )
 
 

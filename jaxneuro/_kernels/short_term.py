@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from .._numerics.compensated import two_sum
 from .call import batched, by_platform, in_gpu_kernel, native_update, over_batch
 from .native import native_available
 
@@ -36,17 +37,12 @@ def at_spikes(spikes: jax.Array, x: Any) -> jax.Array:
 
 
 def relaxed(x: jax.Array, low: jax.Array, rest: Any, loss: Any) -> tuple[jax.Array, jax.Array]:
-    """`x + low` one step nearer to `rest`: `rest + (x + low - rest) (1 + loss)`, as two numbers.
+    """`x + low` one step nearer to `rest`: `x + low + (x + low - rest) loss`, as two numbers.
 
-    Near `rest` a float32 x would stay where it is: there a step changes less than its last digit.
-    `low` is what x does not hold. XLA must not know `rest`: it takes `(rest + away) - rest` for
-    `away` where that is a constant, and `low` would be 0.
+    A step may change less than the last digit of a float32 x, which would then stay where it is.
+    `low` is what x does not hold: the error of the sum (`two_sum`).
     """
-    rest = jax.lax.optimization_barrier(jnp.asarray(rest, x.dtype))
-    away = (x - rest) + low
-    away = away + away * loss
-    new = rest + away
-    return new, away - (new - rest)
+    return two_sum(x, low + ((x - rest) + low) * loss)
 
 
 def short_term_reference(

@@ -25,6 +25,7 @@ from jaxtyping import Array, Float, Int32, Num, Shaped, UInt32
 from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Neuron, StochasticNeuron, Synapse, add_drives
+from .._numerics.compensated import Low, no_low, step_compensated
 from .._numerics.distributions import Distribution, unit_interval
 from .._numerics.streams import (
     Stream,
@@ -44,18 +45,20 @@ class Cells(NamedTuple):
     Attributes:
         neurons: the state of the neuron model.
         receptors, stimuli: those of each of them.
+        low: of the neurons and of each receptor, the digits below those of slow variables.
     """
 
     neurons: Any
     receptors: tuple
     stimuli: tuple
+    low: tuple[Low, ...]
 
 
 class GroupState(NamedTuple):
     """The state of a group.
 
     Attributes:
-        neurons, receptors, stimuli: its `Cells`.
+        neurons, receptors, stimuli, low: its `Cells`.
         ring: (slots, places) arrivals of the steps to come.
         released: the spikes of the last step, which the next step delivers.
     """
@@ -63,13 +66,14 @@ class GroupState(NamedTuple):
     neurons: Any
     receptors: tuple
     stimuli: tuple
+    low: tuple[Low, ...]
     ring: Num[Array, "slots places"]
     released: SpikeOutput
 
     @property
     def cells(self) -> Cells:
         """Without what is on its way to other groups and from them."""
-        return Cells(self.neurons, self.receptors, self.stimuli)
+        return Cells(self.neurons, self.receptors, self.stimuli, self.low)
 
 
 class InitialValue(eqx.Module):
@@ -246,6 +250,7 @@ class Group(eqx.Module):
         receptor_initial: those of each receptor.
         members: the populations, in their order in the arrays.
         fed: whether projections or couplings lead to each receptor.
+        slow: names of the slow variables of the neurons and of each receptor (see `slow.py`).
         slots: those of its ring.
     """
 
@@ -256,6 +261,7 @@ class Group(eqx.Module):
     receptor_initial: tuple[tuple[InitialValue, ...], ...]
     members: tuple[PopulationMember, ...] = eqx.field(static=True)
     fed: tuple[bool, ...] = eqx.field(static=True)
+    slow: tuple[tuple[str, ...], ...] = eqx.field(static=True)
     slots: int = eqx.field(static=True, default=1)
 
     @property
@@ -304,13 +310,15 @@ class Group(eqx.Module):
         for variable in sorted({i.variable for i in self.initial}):
             x = jnp.asarray(getattr(neurons, variable))
             neurons = replace_variable(neurons, variable, self._initial(variable, x, seed))
+        receptors = tuple(
+            with_initial(r.init(self.n), values, seed)
+            for r, values in zip(runtime.receptors, self.receptor_initial)
+        )
         cells = Cells(
             neurons=neurons,
-            receptors=tuple(
-                with_initial(r.init(self.n), values, seed)
-                for r, values in zip(runtime.receptors, self.receptor_initial)
-            ),
+            receptors=receptors,
             stimuli=tuple(s.init(seed) for s in runtime.stimuli),
+            low=tuple(map(no_low, (neurons, *receptors), self.slow)),
         )
         cells = as_floating(cells, dtype)
         ring = empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype)
@@ -348,10 +356,12 @@ class Group(eqx.Module):
         part = part if drive is None else add_drives(drive, part)
         part, outside = coupled.plus(part, outside)
         v = self.model.voltage(cells.neurons)
-        receptors, drive = self._receptors(cells.receptors, arrived, outside, v, dt)
+        of_neurons, *low = cells.low
+        receptors, low, drive = self._receptors(cells.receptors, low, arrived, outside, v, dt)
         drive = self._with_inputs(add_drives(drive, part), inputs)
-        neurons, spikes = self.model.step(cells.neurons, drive, dt)
-        return Cells(neurons, receptors, stimuli), spikes
+        move = lambda state, drive: self.model.step(state, drive, dt)  # noqa: E731
+        neurons, of_neurons, spikes = step_compensated(move, cells.neurons, of_neurons, drive)
+        return Cells(neurons, receptors, stimuli, (of_neurons, *low)), spikes
 
     def stimulate(
         self, states: tuple, step: Int32[Array, ""], dt: float
@@ -371,12 +381,13 @@ class Group(eqx.Module):
     def _receptors(
         self,
         states: tuple,
+        lows: Sequence[Low],
         arrived: Any,
         outside: dict[int, Float[Array, " n"]],
         v: Any,
         dt: float,
-    ) -> tuple[tuple, Drive]:
-        """The receptors' new states and their summed drive."""
+    ) -> tuple[tuple, tuple[Low, ...], Drive]:
+        """The receptors' new states, their digits below, and their summed drive."""
         drive, new, inside = Drive(), [], range(self.fed_inputs)
 
         def at(row: int) -> Float[Array, " n"]:
@@ -385,13 +396,15 @@ class Group(eqx.Module):
             return arrived[row] + outside[row] if row in outside else arrived[row]
 
         all_rows = input_rows(self.receptors, self.fed)
-        for receptor, state, rows in zip(self.receptors, states, all_rows):
+        for receptor, state, low, rows in zip(self.receptors, states, lows, all_rows):
             each = [at(row) for row in range(rows.start, rows.stop)]
             arrivals = jnp.stack(each) if receptor.ports else each[0]
-            state, part = receptor.step(state, arrivals, v, dt)
-            new.append(state)
+            move = functools.partial(receptor.step, dt=dt)
+            state, low, part = step_compensated(move, state, low, arrivals, v)
+            new.append((state, low))
             drive = add_drives(drive, part)
-        return tuple(new), drive
+        states, lows = zip(*new) if new else ((), ())
+        return states, lows, drive
 
     def _with_inputs(self, drive: Drive, inputs: Mapping[str, Float[Array, "..."]]) -> Drive:
         """The drive with what a run gives to the populations of this group."""

@@ -94,6 +94,7 @@ class MeshLayout(eqx.Module):
                 neurons=mine.split(g.neurons),
                 receptors=mine.split(g.receptors),
                 stimuli=tuple(units.split(s) for units, s in zip(driven, g.stimuli)),
+                low=mine.split(g.low),
                 ring=self._ring(g.ring, mine),
             )
             for g, mine, driven in zip(whole.groups, self.groups, self.stimuli)
@@ -155,7 +156,7 @@ class MeshLayout(eqx.Module):
         shared: Any = P()
         lies = {k: own if k in OWN_FIELDS else shared for k in PlasticState._fields}
         plastic = PlasticState(**lies)
-        group = GroupState(neurons=own, receptors=own, stimuli=own, ring=own, released=shared)
+        group = GroupState(*(own,) * 5, released=shared)
         return NetworkState(
             step=shared,
             seed=shared,
@@ -169,7 +170,7 @@ class MeshLayout(eqx.Module):
                 for p in state.pathways
             ),
             couplings=tuple(CouplingState(release=own, values=shared) for _ in state.couplings),
-            modulators=tuple(ModulatorState(level=shared) for _ in state.modulators),
+            modulators=tuple(ModulatorState(shared, shared) for _ in state.modulators),
             fingerprint=shared,
         )
 
@@ -203,6 +204,7 @@ def brought_together(
             neurons=mine.whole(g.neurons),
             receptors=mine.whole(g.receptors),
             stimuli=tuple(units.whole(s) for units, s in zip(driven, g.stimuli)),
+            low=mine.whole(g.low),
         )
         for g, mine, driven in zip(state.groups, layout.groups, layout.stimuli)
     )

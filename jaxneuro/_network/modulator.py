@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int, Shaped
 
 from .._arrays import AnyArray
 from .._fields import Model, Parameter, param
+from .._numerics.compensated import Low, no_low, step_compensated
 from .._numerics.streams import expand_rows
 from .members import inside
 
@@ -25,6 +26,9 @@ class LevelKinetics(Model):
     )
     per_spike: Parameter = param(1.0, doc="what a spike of a source neuron sets free")
     baseline: Parameter = param(0.0, doc="the level without spikes and signal")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"level": self.tau}
 
 
 class ModulationTarget(NamedTuple):
@@ -48,9 +52,11 @@ class ModulatorState(NamedTuple):
 
     Attributes:
         level: (1,).
+        low: the digits below those of a slow level.
     """
 
     level: Float[Array, "1"]
+    low: Low
 
 
 class ModulatorLayer(eqx.Module):
@@ -68,6 +74,7 @@ class ModulatorLayer(eqx.Module):
         source: number of the group of its source neurons; None where no spikes set it free.
         neurons: which neurons of that group, first and last + 1.
         signal: name of an input of the run that sets it free, or None.
+        slow: `("level",)` if the level is a slow variable (see `slow.py`), else empty.
     """
 
     model: LevelKinetics
@@ -81,10 +88,12 @@ class ModulatorLayer(eqx.Module):
     source: int | None = eqx.field(static=True)
     neurons: tuple[int, int] | None = eqx.field(static=True)
     signal: str | None = eqx.field(static=True)
+    slow: tuple[str, ...] = eqx.field(static=True)
 
     def init(self, dtype: np.dtype) -> ModulatorState:
         """The state at t = 0."""
-        return ModulatorState(jnp.reshape(self.start, (1,)).astype(dtype))
+        level = jnp.reshape(self.start, (1,)).astype(dtype)
+        return ModulatorState(level, no_low({"level": level}, self.slow))
 
     def scaled(self, net: "RuntimeNetwork", state: ModulatorState) -> "RuntimeNetwork":
         """A `RuntimeNetwork` in which the factors of this level have been multiplied in."""
@@ -110,10 +119,14 @@ class ModulatorLayer(eqx.Module):
 
     def step(self, state: ModulatorState, free: Float[Array, ""], dt: float) -> ModulatorState:
         """The state after a step in which `free` was set free."""
-        kept = jnp.exp(-dt / self.model.tau)
-        baseline = self.model.baseline
-        level = baseline + (state.level - baseline) * kept + free
-        return ModulatorState(level.astype(state.level.dtype))
+
+        def move(state: dict, free: Float[Array, ""]) -> tuple[dict, None]:
+            baseline = self.model.baseline
+            kept = jnp.exp(-dt / self.model.tau)
+            return {"level": baseline + (state["level"] - baseline) * kept + free}, None
+
+        new, low, _ = step_compensated(move, {"level": state.level}, state.low, free)
+        return ModulatorState(new["level"].astype(state.level.dtype), low)
 
 
 def needed_signals(

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Shaped, UInt32
 
 from .._arrays import AnyArray, as_array
 from .._numerics.streams import seed_of
-from .._text import counted, megabytes, text_inside
+from .._text import counted, listed, megabytes, text_inside
 from ..spec import InvalidValueError, Of, check, unknown
 from .changes import Changes, changes_of
 from .coupling import CouplingLayer
@@ -28,6 +28,7 @@ from .portable import on_mesh, one_device
 from .runtime import RuntimeNetwork
 from .set import set_values, with_values
 from .sharded import ShardedNetwork, lay_network
+from .slow import slow_names
 from .state import NetworkState, Output, state_of
 from .weights import (
     Connections,
@@ -474,6 +475,7 @@ class Network(eqx.Module):
             counted(self.n_synapses, "synapse"),
             *([counted(self.n_couplings, "coupled neighbour")] if self.couplings else []),
             megabytes(self.connection_bytes),
+            *([f"kept with more digits: {listed(slow)}"] if (slow := slow_names(self)) else []),
         ]
         return "Network: " + ", ".join(parts)
 

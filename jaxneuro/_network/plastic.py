@@ -20,6 +20,7 @@ from .._kernels.rule_programs import RulePrograms
 from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
 from .._model import Plasticity
+from .._numerics.compensated import Low, no_low
 from .._numerics.grid import in_steps
 from .members import as_floating
 from .targets import Fired, TargetNumbers, TargetStep, named, stacked, step_targets, written
@@ -32,7 +33,7 @@ _SHARED_STEPS = 4096
 
 
 # The fields of `PlasticState` of synapses and targets, of which a device of a mesh has its own.
-OWN_FIELDS = ("synapses", "log", "targets", "target_ring")
+OWN_FIELDS = ("synapses", "log", "targets", "low", "target_ring")
 
 
 class PlasticState(NamedTuple):
@@ -42,6 +43,7 @@ class PlasticState(NamedTuple):
         synapses: weights and more.
         log: postsynaptic events that not all synapses have seen.
         targets: what `step_post` of the rule keeps.
+        low: the digits below those of its slow variables.
         target_ring: (slots, rows, targets) its numbers in the last steps.
         shared: what `step_shared` keeps.
         shared_ring: (slots, rows) its numbers in the last steps.
@@ -54,6 +56,7 @@ class PlasticState(NamedTuple):
     synapses: PlasticSynapses
     log: EventLog
     targets: Any
+    low: Low
     target_ring: Float[Array, "slots rows targets"]
     shared: dict[str, Float[Array, ""]]
     shared_ring: Float[Array, "slots rows"]
@@ -81,6 +84,7 @@ class Plastic(eqx.Module):
         longest: steps of the longest dendritic delay.
         whole: whether it connects all neurons of both populations.
         tick_steps, sum_steps: from one tick, and one sum, to the next; 0 for never.
+        slow: names of the slow variables of the targets (see `slow.py`).
         numbers: those of the programs, made once before a loop (`expand`); None before.
     """
 
@@ -96,6 +100,7 @@ class Plastic(eqx.Module):
     whole: bool = eqx.field(static=True)
     tick_steps: int = eqx.field(static=True)
     sum_steps: int = eqx.field(static=True)
+    slow: tuple[str, ...] = eqx.field(static=True)
     numbers: Float[Array, " numbers"] | None = None
 
     def init(
@@ -119,10 +124,12 @@ class Plastic(eqx.Module):
             bits = as_array(np.zeros(shape), np.uint8)
             many = as_array(np.zeros((self.axonal, self.n_released)), dtype) if values else None
             in_flight = SpikeOutput(bits, many)
+        targets = as_floating(_arrays(self.rule.init_post(self.n_targets)), dtype)
         return PlasticState(
             synapses=synapses,
             log=self.empty_log(self.n_targets, dtype),
-            targets=as_floating(_arrays(self.rule.init_post(self.n_targets)), dtype),
+            targets=targets,
+            low=no_low(targets, self.slow),
             target_ring=as_array(np.zeros((slots, len(names.ring), self.n_targets)), dtype),
             shared=shared,
             shared_ring=jnp.tile(ring[None], (kept, 1)),
@@ -157,8 +164,8 @@ class Plastic(eqx.Module):
         rule, names = self.rule, self.programs.names
         dtype = ring.dtype
         released, in_flight = self._arrived(released, state.in_flight, step)
-        before = TargetNumbers(state.targets, state.target_ring, state.log)
-        (targets, target_ring, log), limit = step_targets(
+        before = TargetNumbers(state.targets, state.low, state.target_ring, state.log)
+        (targets, low, target_ring, log), limit = step_targets(
             self._target_step(dtype), rule, before, fired, clock
         )
         shared = rule.step_shared(state.shared, state.signals, self.programs.dt)
@@ -190,6 +197,7 @@ class Plastic(eqx.Module):
             synapses=synapses,
             log=log,
             targets=targets,
+            low=low,
             target_ring=target_ring,
             shared=shared,
             shared_ring=shared_ring,

@@ -182,6 +182,7 @@ def _plastic_whole(net: "Network", number: int, state: PlasticState) -> PlasticS
     return state._replace(
         synapses=one,
         targets=jax.tree.map(of_targets, state.targets),
+        low=jax.tree.map(of_targets, state.low),
         target_ring=of_targets(state.target_ring),
     )
 
@@ -234,5 +235,6 @@ def _plastic_laid(net: "Network", number: int, state: PlasticState, like: Any) -
     return state._replace(
         synapses=own,
         targets=jax.tree.map(of_targets, state.targets),
+        low=jax.tree.map(of_targets, state.low),
         target_ring=of_targets(state.target_ring),
     )

@@ -35,6 +35,7 @@ from .get import get_value, settable
 from .members import member, replace_member, replaced
 from .names import ModelReference, named, reference_of_variable
 from .pathway import Pathway, ProjectionMember
+from .slow import set_exactly, warn_of_slow
 from .state import NetworkState
 from .weights import places, read_connections
 
@@ -61,6 +62,7 @@ def set_values(net: "Network", name: str, values: dict[str, Any]) -> "Network":
         net = eqx.tree_at(reference.model, net, with_parameters(label, reference, net, mine))
         if reference.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name, net.layout)
+        warn_of_slow(net, reference)
         if reference.kind == "plasticity":
             _check_rule(net, reference, label)
             _warn_of_weights(old, net.pathways[reference.path[1]], label)
@@ -287,4 +289,5 @@ def with_values(
         value = jnp.asarray(value, old.dtype) if is_traced(value) else as_array(value, old.dtype)
         new = replaced(old, reference.neurons, value)
         state = eqx.tree_at(lambda s: getattr(reference.state(s), variable), state, new)  # noqa: B023
+        state = set_exactly(state, reference, variable)
     return state

@@ -12,6 +12,7 @@ from .._kernels.clock import Clock
 from .._kernels.event_log import EventLog, log_events
 from .._kernels.fused_scan import fused_or_plain
 from .._model import Plasticity
+from .._numerics.compensated import Low, step_compensated
 from .members import as_floating
 
 
@@ -32,11 +33,13 @@ class TargetNumbers(NamedTuple):
 
     Attributes:
         state: what `step_post` of the rule keeps.
+        low: the digits below those of its slow variables.
         ring: (slots, rows, targets) its numbers in the last steps.
         log: postsynaptic events that not all synapses have seen.
     """
 
     state: Any
+    low: Low
     ring: Float[Array, "slots rows targets"]
     log: EventLog
 
@@ -84,10 +87,12 @@ def step_targets(
     def fused(*operands: Any) -> tuple:
         from .._kernels.gpu_targets import targets_pallas  # Pallas: only where it is needed
 
-        rule, (state, ring, log), fired, step = operands
+        rule, (state, low, ring, log), fired, step = operands
         state, ring, log, limit = targets_pallas(how, rule, state, ring, log, fired, step)
-        return TargetNumbers(state, ring, EventLog(*log)), limit
+        return TargetNumbers(state, low, ring, EventLog(*log)), limit
 
+    if before.low:  # has not been tried in a kernel on a card
+        return plain(rule, before, fired, step)
     otherwise = f"the targets of a {type(rule).__name__} take several launches per step"
     return fused_or_plain(fused, plain, otherwise, rule, before, fired, step)
 
@@ -99,12 +104,17 @@ def _plain(
     span = slice(how.first, how.first + how.n)
     spikes = jnp.unpackbits(fired.bits, bitorder="little")[span] != 0
     v = None if fired.v is None else fired.v[span]
-    now, kept, events, state = how.of(rule, before.state, spikes, v)
+
+    def move(state: Any, spikes: Any, v: Any) -> tuple[Any, tuple]:
+        *output, new = how.of(rule, state, spikes, v)
+        return new, tuple(output)
+
+    state, low, (now, kept, events) = step_compensated(move, before.state, before.low, spikes, v)
     ring = written(before.ring, stacked(now, how.dtype), step.now)
     packed = (fired.bits, how.first) if events is spikes else None
     kept = stacked(kept, how.dtype).reshape(len(kept), how.n)
     log, limit = log_events(before.log, events, kept, step, how.longest_delay, packed)
-    return TargetNumbers(state, ring, log), limit
+    return TargetNumbers(state, low, ring, log), limit
 
 
 def stacked(rows: list, dtype: np.dtype) -> Float[Array, "names ..."]:

@@ -45,7 +45,7 @@ def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: in
     if n_steps == 0 or net.n_neurons == 0:
         return False
     (group,) = net.groups
-    if group.receptors or (inputs and len(group.populations) > 1):
+    if group.receptors or any(group.slow) or (inputs and len(group.populations) > 1):
         return False
     if inputs and group.model.input_part != "current":
         return False
@@ -110,7 +110,7 @@ def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:
     """One step of a block of neurons: what `RuntimeNetwork.step` does if nothing is connected."""
     (group, first), (neurons, stimuli) = parameters, held
     block = group.cut(max(x.shape[0] for x in jax.tree.leaves(held) if x.ndim))
-    before = Cells(neurons, (), stimuli)
+    before = Cells(neurons, (), stimuli, ({},))
     inputs = dict(zip(block.populations, now))
     after, spikes = block.step(before, None, Coupled((), {}), inputs, first + k, dt)
     return (after.neurons, after.stimuli), spikes

@@ -3,7 +3,7 @@
 Bellec, Salaj, Subramoney, Legenstein, Maass (2018); Lazar, Pipa, Triesch (2009).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -63,6 +63,9 @@ class ALIF(Neuron):
     beta: Parameter = param(2.0, unit="mV", at_least=0.0, least=0.0, doc="jump of theta at a spike")
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_th"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.tau_m, "theta": self.tau_theta}
 
     def init(self, n: int) -> ALIFState:
         v = jnp.full(n, self.e_l)
@@ -140,6 +143,13 @@ class HomeostaticLIF(Neuron):
             lambda v_reset, v_th, theta_min: v_reset < v_th + theta_min,
         ),
     )
+
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            "v": self.tau_m,
+            # The time in which theta falls from a spike's jump to its bound.
+            "theta": 1000.0 * (self.eta - self.theta_min) / (self.eta * self.target),
+        }
 
     def init(self, n: int) -> HomeostaticLIFState:
         v = jnp.full(n, self.e_l)

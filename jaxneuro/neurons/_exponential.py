@@ -12,7 +12,7 @@ with `rest` [pA] the current without the exponential one. The time of the spike 
 small part of the step, and the neuron continues from its reset within the same step.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -74,6 +74,9 @@ class EIF(Neuron):
     method: Integrator = method_field(rk4)
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_peak"), AtMost("v_th", "v_peak"))
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.c_m / self.g_l}
 
     def init(self, n: int) -> EIFState:
         v = jnp.full(n, self.e_l)
@@ -179,6 +182,9 @@ class AdEx(Neuron):
     def regular_bursting(cls) -> "AdEx":
         """Burst after burst, at 210 pA (fig. 4d)."""
         return cls(200.0, 10.0, -58.0, -50.0, 2.0, 2.0, 100.0, 120.0, -46.0)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.c_m / self.g_l, "w": self.tau_w}
 
     def init(self, n: int) -> AdExState:
         v = jnp.full(n, self.e_l)

@@ -79,6 +79,9 @@ class EscapeRateLIF(StochasticNeuron):
     rho_0: Parameter = param(1 / 19, unit="1/ms", above=0.0, doc="hazard at v_th")
     delta_u: Parameter = param(4.0, unit="mV", above=0.0, least=0.0, doc="width of the threshold")
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.tau_m}
+
     def init(self, n: int, stream: Stream) -> EscapeRateLIFState:
         v, step = jnp.full(n, self.e_l), jnp.zeros((), jnp.int32)
         return EscapeRateLIFState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16), stream, step)
@@ -169,6 +172,15 @@ class GIF(StochasticNeuron):
         membrane = {"c_m": 83.1, "g_l": 3.7, "e_l": -67.0, "v_reset": -36.7, "v_t_star": -39.6}
         stc, sfa = {"q_stc_1": 56.7, "q_stc_2": -6.9}, {"q_sfa_1": 11.7, "q_sfa_2": 1.8}
         return cls(**membrane, delta_v=1.4, **stc, **sfa)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            "v": self.c_m / self.g_l,
+            "stc_1": self.tau_stc_1,
+            "stc_2": self.tau_stc_2,
+            "sfa_1": self.tau_sfa_1,
+            "sfa_2": self.tau_sfa_2,
+        }
 
     def init(self, n: int, stream: Stream) -> GIFState:
         zeros = (jnp.zeros(n, self.e_l.dtype) for _ in range(4))
@@ -299,6 +311,15 @@ class GLIF(Neuron):
     def glif5(cls, **given: Any) -> "GLIF":
         """LIF-R-ASC-A: all, with a threshold that the voltage lifts too; as the class itself."""
         return cls(**given)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            "v": self.c_m / self.g_l,
+            "asc_1": 1.0 / self.k_1,
+            "asc_2": 1.0 / self.k_2,
+            "theta_s": 1.0 / self.b_s,
+            "theta_v": 1.0 / self.b_v,
+        }
 
     def init(self, n: int) -> GLIFState:
         zeros = (jnp.zeros(n, self.e_l.dtype) for _ in range(4))

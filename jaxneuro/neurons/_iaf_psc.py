@@ -97,6 +97,9 @@ class IafPscDelta(Neuron):
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_th"),)
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.tau_m}
+
     def init(self, n: int) -> IafPscDeltaState:
         v = jnp.full(n, self.e_l)
         return IafPscDeltaState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
@@ -175,6 +178,9 @@ class IafPscExp(Neuron):
     tau_syn_in: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of i_in")
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_th"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.tau_m, "i_ex": self.tau_syn_ex, "i_in": self.tau_syn_in}
 
     def init(self, n: int) -> IafPscExpState:
         v = jnp.full(n, self.e_l)
@@ -264,6 +270,13 @@ class IafPscAlpha(Neuron):
     tau_syn_in: Parameter = param(2.0, unit="ms", above=0.0, doc="time to the peak of i_in")
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_th"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            "v": self.tau_m,
+            **dict.fromkeys(("i_ex", "di_ex"), self.tau_syn_ex),
+            **dict.fromkeys(("i_in", "di_in"), self.tau_syn_in),
+        }
 
     def init(self, n: int) -> IafPscAlphaState:
         v = jnp.full(n, self.e_l)
@@ -357,6 +370,9 @@ class FlyLIF(Neuron):
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of g")
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_th"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.tau_m, "g": self.tau_syn}
 
     def init(self, n: int) -> FlyLIFState:
         v = jnp.full(n, self.e_l)

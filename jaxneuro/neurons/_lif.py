@@ -3,7 +3,7 @@
 Lapicque (1907); Gerstner, Kistler, Naud, Paninski (2014), Neuronal Dynamics, ch. 1.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -64,6 +64,9 @@ class LIF(Neuron):
     )
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_th"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.tau_m}
 
     def init(self, n: int) -> LIFState:
         v = jnp.full(n, self.e_l)
@@ -128,6 +131,9 @@ class LeakyIntegrator(Neuron):
     tau_m: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant")
     c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
     e_l: Parameter = param(0.0, unit="mV", doc="resting potential")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.tau_m}
 
     def init(self, n: int) -> LeakyIntegratorState:
         return LeakyIntegratorState(jnp.full(n, self.e_l))

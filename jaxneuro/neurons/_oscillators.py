@@ -4,7 +4,7 @@ FitzHugh (1961), doi:10.1016/S0006-3495(61)86902-6; Hindmarsh and Rose (1984),
 doi:10.1098/rspb.1984.0024.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -61,6 +61,9 @@ class FitzHughNagumo(Neuron):
     v_th: Parameter = param(1.0, doc="level of a spike")
     method: Integrator = method_field(rk4)
     surrogate: Surrogate | None = surrogate_field()
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"w": self.tau / self.b}
 
     def init(self, n: int) -> FitzHughNagumoState:
         v = jnp.full(n, -1.2, self.a.dtype)
@@ -135,6 +138,9 @@ class HindmarshRose(Neuron):
     v_th: Parameter = param(1.0, doc="level of a spike")
     method: Integrator = method_field(rk4)
     surrogate: Surrogate | None = surrogate_field()
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"z": 1.0 / self.r}
 
     def init(self, n: int) -> HindmarshRoseState:
         v = jnp.full(n, self.x_r)

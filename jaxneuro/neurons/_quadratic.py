@@ -3,7 +3,7 @@
 Ermentrout and Kopell (1986); Izhikevich (2003).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -61,6 +61,9 @@ class QIF(Neuron):
     method: Integrator = method_field(rk4)
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_peak"), Less("v_r", "v_t"))
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"v": self.c_m / (self.k * (self.v_t - self.v_r))}
 
     def init(self, n: int) -> QIFState:
         return QIFState(jnp.full(n, self.v_r), jnp.zeros(n, bool))
@@ -174,6 +177,9 @@ class Izhikevich(Neuron):
         """The defaults of the package lixirnet, which starts it at v = -65, u = 30."""
         return cls(0.02, 0.2, -55.0, 8.0, c_m=100.0)
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"u": self.tau_m / abs(self.a)}
+
     def init(self, n: int) -> IzhikevichState:
         v = jnp.full(n, -65.0, jnp.result_type(self.v_th))
         return IzhikevichState(v, self.b * v, jnp.zeros(n, bool))
@@ -240,6 +246,9 @@ class LeakyIzhikevich(Neuron):
     v_th: Parameter = param(30.0, unit="mV", doc="peak")
     method: Integrator = method_field(forward_euler)
     surrogate: Surrogate | None = surrogate_field()
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"u": self.tau_m / abs(self.a)}
 
     def init(self, n: int) -> IzhikevichState:
         dtype = jnp.result_type(self.v_th)

@@ -66,6 +66,9 @@ class LinearRate(Neuron):
     tau: Parameter = param(10.0, unit="ms", above=0.0, doc="time constant")
     g: Parameter = param(1.0, doc="gain")
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"r": self.tau}
+
     def init(self, n: int) -> RateState:
         return RateState(jnp.zeros(n, self.tau.dtype))
 
@@ -103,6 +106,9 @@ class ThresholdLinearRate(Neuron):
     tau: Parameter = param(10.0, unit="ms", above=0.0, doc="time constant")
     g: Parameter = param(1.0, doc="gain")
     theta: Parameter = param(0.0, doc="input at which the rate begins")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"r": self.tau}
 
     def init(self, n: int) -> RateState:
         return RateState(jnp.zeros(n, self.tau.dtype))
@@ -144,6 +150,9 @@ class TanhRate(Neuron):
     tau: Parameter = param(10.0, unit="ms", above=0.0, doc="time constant")
     g: Parameter = param(1.0, doc="gain")
     theta: Parameter = param(0.0, doc="input at which the rate changes sign")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"r": self.tau}
 
     def init(self, n: int) -> RateState:
         return RateState(jnp.zeros(n, self.tau.dtype))

@@ -4,7 +4,7 @@ Lansky and Rodriguez (1999), Physica D 132, 267; Gerstner, Kistler, Naud, Panins
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -76,6 +76,13 @@ class TwoCompartment(Neuron):
     method: Integrator = method_field(rk4)
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_th"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            "v": self.c_s / (self.g_ls + self.g_c),
+            "v_d": self.c_d / (self.g_ld + self.g_c),
+            "i_d": self.tau_d,
+        }
 
     def init(self, n: int) -> TwoCompartmentState:
         v = jnp.full(n, self.e_l)

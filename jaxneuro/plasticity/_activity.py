@@ -136,6 +136,9 @@ class Hebb(ActivityRule):
         Maybe(Number()), default=None, static=True, doc="largest weight, None for none"
     )
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"rate": self.tau_rate}
+
     def init_target(self, n: int) -> dict[str, Any]:
         return {}
 
@@ -183,6 +186,9 @@ class Oja(ActivityRule):
     w_max: float | None = field(
         Maybe(Number()), default=None, static=True, doc="largest weight, None for none"
     )
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"rate": self.tau_rate}
 
     def init_target(self, n: int) -> dict[str, Any]:
         return {}
@@ -237,6 +243,9 @@ class BCM(ActivityRule):
     w_max: float | None = field(
         Maybe(Number()), default=None, static=True, doc="largest weight, None for none"
     )
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"rate": self.tau_rate, "theta": self.tau}
 
     def init_target(self, n: int) -> dict[str, Any]:
         return {"theta": jnp.full(n, self.target)}

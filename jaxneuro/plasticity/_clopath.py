@@ -70,6 +70,13 @@ class ClopathSTDP(Plasticity):
         assert isinstance(self.delay, InSteps)
         return self.delay.n_steps
 
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            "u_minus": self.tau_u_minus,
+            "u_plus": self.tau_u_plus,
+            "u_bar": self.tau_u_bar,
+        }
+
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_x, 1.0 / self.tau_x)}
 

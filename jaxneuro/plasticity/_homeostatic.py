@@ -91,6 +91,13 @@ class WrappedRule(Plasticity):
         numbers, events, rest = self.inner.step_post(rest, spikes, v, dt)
         return numbers, events, rest | self.step_own(own, spikes, dt)
 
+    def time_constants(self) -> dict[str, Any]:
+        return self.inner.time_constants() | self.own_time_constants()
+
+    def own_time_constants(self) -> dict[str, Any]:
+        """Those of the state that the rule around has."""
+        return {}
+
     def init_own(self, n: int) -> dict[str, Any]:
         """The state that the rule around has for n targets; names begin with "own_"."""
         return {}
@@ -174,6 +181,9 @@ class HomeostaticScaling(WrappedRule):
         Duration(above=0.0), default=100.0, static=True, doc="time from one scaling to the next"
     )
     limit: Parameter = param(1.1, at_least=1.0, doc="largest factor")
+
+    def own_time_constants(self) -> dict[str, Any]:
+        return {"own_rate": self.tau}
 
     def init_own(self, n: int) -> dict[str, Any]:
         return {"own_rate": jnp.full(n, self.target_rate)}

@@ -38,6 +38,7 @@ class RewardModulatedSTDP(Plasticity):
     """
 
     needs_spikes: ClassVar[bool] = True
+    own_digits: ClassVar[tuple[str, ...]] = ("n",)
 
     a_plus: Parameter = param(1.0, doc="what a trace of 1 adds to c")
     a_minus: Parameter = param(1.5, doc="what a trace of 1 takes from c")
@@ -57,6 +58,9 @@ class RewardModulatedSTDP(Plasticity):
     def signals(self) -> tuple[str, ...]:  # type: ignore[override]
         """The name of the input that is added to n."""
         return (self.reward,)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"c": self.tau_c, "n": self.tau_n}
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_plus)}

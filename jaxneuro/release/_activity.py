@@ -1,7 +1,7 @@
 """Release without a memory of use: spikes as they are, their rate, the activity itself."""
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -59,6 +59,9 @@ class RateRelease(Release):
     state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, None)}
 
     tau: Parameter = param(20.0, unit="ms", above=0.0, doc="length of the window")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"r": self.tau}
 
     def init(self, n: int) -> RateReleaseState:
         return RateReleaseState(jnp.zeros(n, self.tau.dtype))

@@ -85,6 +85,9 @@ class NMDAGate(Release):
             total = total + term
         return z * jnp.exp(-z) * total, jnp.expm1(-z)
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"s": self.tau_decay}
+
     def init(self, n: int) -> NMDAGateState:
         kind = jnp.result_type(self.tau_rise, self.tau_decay, self.alpha)
         return NMDAGateState(jnp.zeros(n, kind))

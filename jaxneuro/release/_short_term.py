@@ -62,6 +62,7 @@ class TsodyksMarkram(Release):
     """
 
     with_spikes: ClassVar[bool] = True
+    own_digits: ClassVar[tuple[str, ...]] = ("x", "u")
     state_bounds: ClassVar[Mapping[str, tuple]] = {"x": (0.0, 1.0), "u": (0.0, 1.0)}
 
     U: Parameter = param(
@@ -91,6 +92,9 @@ class TsodyksMarkram(Release):
     def working_memory(cls) -> "TsodyksMarkram":
         """Of Mongillo, Barak, Tsodyks (2008): u holds a memory for seconds."""
         return cls(0.2, 200.0, 1500.0, "jump first")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"x": self.tau_rec, "u": self.tau_fac}
 
     def init(self, n: int) -> TsodyksMarkramState:
         zero = jnp.zeros(n, jnp.result_type(self.U, self.tau_rec, self.tau_fac))
@@ -152,6 +156,7 @@ class QuantalRelease(StochasticRelease):
         respect to the fields; one with respect to spikes goes through the drawn fraction.
     """
 
+    own_digits: ClassVar[tuple[str, ...]] = ("u",)
     state_bounds: ClassVar[Mapping[str, tuple]] = {
         "empty": (0, "sites", int),
         "waiting": (0.0, 1.0),
@@ -168,6 +173,9 @@ class QuantalRelease(StochasticRelease):
         0.0, unit="ms", at_least=0.0, least=2.0, doc="facilitation, 0 for none"
     )
     sites: int = field(Whole(1, MOST_SITES), default=1, static=True, doc="release sites")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"waiting": self.tau_rec, "u": self.tau_fac}
 
     def init(self, n: int, stream: Stream) -> QuantalReleaseState:
         zero = jnp.zeros(n, jnp.result_type(self.U, self.tau_rec, self.tau_fac))

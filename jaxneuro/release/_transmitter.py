@@ -1,7 +1,7 @@
 """Concentrations of transmitter that spikes or the voltage set: the kinetics of lixirnet."""
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -39,6 +39,9 @@ class ClearedTransmitter(Release):
 
     t_max: Parameter = param(1.0, unit="mM", at_least=0.0, doc="largest concentration")
     clearance: Parameter = param(0.01, unit="1/ms", at_least=0.0, doc="rate at which it goes")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"t": 1.0 / self.clearance}
 
     def init(self, n: int) -> TransmitterState:
         return TransmitterState(jnp.zeros(n, jnp.result_type(self.t_max, self.clearance)))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -45,6 +45,9 @@ class ExponentialConductance(Synapse):
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"g": self.tau_syn}
+
     def init(self, n: int) -> ExponentialConductanceState:
         return ExponentialConductanceState(jnp.zeros(n, self.tau_syn.dtype))
 
@@ -84,6 +87,9 @@ class AMPA(Synapse):
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the decay")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"g": self.tau_syn}
 
     def init(self, n: int) -> AMPAState:
         return AMPAState(jnp.zeros(n, self.tau_syn.dtype))
@@ -125,6 +131,9 @@ class GABA_A(Synapse):  # noqa: N801
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
     e_rev: Parameter = param(-70.0, unit="mV", doc="reversal potential")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"g": self.tau_syn}
 
     def init(self, n: int) -> GABA_AState:
         return GABA_AState(jnp.zeros(n, self.tau_syn.dtype))
@@ -169,6 +178,9 @@ class AlphaConductance(Synapse):
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time of the peak")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"g": self.tau_syn, "rise": self.tau_syn}
 
     def init(self, n: int) -> AlphaConductanceState:
         zero = jnp.zeros(n, self.tau_syn.dtype)
@@ -215,6 +227,9 @@ class DoubleExponentialConductance(Synapse):
     tau_decay: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
     rules = (Less("tau_rise", "tau_decay"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"g": self.tau_decay, "rise": self.tau_rise}
 
     def init(self, n: int) -> DoubleExponentialConductanceState:
         zero = jnp.zeros(n, self.tau_rise.dtype)

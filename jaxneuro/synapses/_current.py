@@ -1,7 +1,7 @@
 """Currents that decay after an arrival: exponential, alpha, double exponential."""
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -39,6 +39,9 @@ class Exponential(Synapse):
     weight_unit: ClassVar[str] = "pA"
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the decay")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"current": self.tau_syn}
 
     def init(self, n: int) -> ExponentialState:
         return ExponentialState(jnp.zeros(n, self.tau_syn.dtype))
@@ -81,6 +84,9 @@ class Alpha(Synapse):
     weight_unit: ClassVar[str] = "pA"
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time of the peak")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"current": self.tau_syn, "rise": self.tau_syn}
 
     def init(self, n: int) -> AlphaState:
         zero = jnp.zeros(n, self.tau_syn.dtype)
@@ -126,6 +132,9 @@ class DoubleExponential(Synapse):
     tau_rise: Parameter = param(0.5, unit="ms", above=0.0, doc="time constant of the rise")
     tau_decay: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
     rules = (Less("tau_rise", "tau_decay"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"current": self.tau_decay, "rise": self.tau_rise}
 
     def init(self, n: int) -> DoubleExponentialState:
         zero = jnp.zeros(n, self.tau_rise.dtype)

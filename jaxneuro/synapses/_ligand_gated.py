@@ -25,6 +25,10 @@ class Kinetics(Model):
         """The largest r: `r_max`, where the kinetics have one."""
         return getattr(self, "r_max", 1.0)
 
+    def time_constant(self) -> Any:
+        """That of r without transmitter [ms]; 0 where r keeps nothing of itself for long."""
+        return 0.0
+
     @abstractmethod
     def after(self, r: jax.Array, t: jax.Array, dt: float) -> jax.Array:
         """r at the end of a step."""
@@ -70,6 +74,9 @@ class DestexheKinetics(Kinetics):
     def gaba_b(cls) -> "DestexheKinetics":
         """Of GABA-B receptors, without the G protein."""
         return cls(0.016, 0.0047)
+
+    def time_constant(self) -> Any:
+        return 1.0 / self.beta
 
     def after(self, r: jax.Array, t: jax.Array, dt: float) -> jax.Array:
         opening = self.alpha * t
@@ -167,6 +174,9 @@ class LigandGated(Synapse):
         """GABA-B receptors: 0.06 nS, -95 mV."""
         return cls(kinetics or DestexheKinetics.gaba_b(), 0.06, -95.0)
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"r": self.kinetics.time_constant()}
+
     def init(self, n: int) -> LigandGatedState:
         return LigandGatedState(jnp.zeros(n, self.g.dtype))
 
@@ -211,6 +221,9 @@ class LigandGatedNMDA(Synapse):
     g: Parameter = param(0.6, unit="nS", at_least=0.0, doc="conductance of all receptors")
     mg: Parameter = param(0.3, unit="mM", at_least=0.0, doc="magnesium outside")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"r": self.kinetics.time_constant()}
 
     def init(self, n: int) -> LigandGatedState:
         return LigandGatedState(jnp.zeros(n, self.g.dtype))

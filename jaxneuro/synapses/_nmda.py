@@ -55,6 +55,9 @@ class NMDA(Synapse):
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
     mg: Parameter = param(1.0, unit="mM", at_least=0.0, doc="magnesium outside, 0 for no block")
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"g": self.tau_syn}
+
     def init(self, n: int) -> NMDAState:
         zero = jnp.zeros(n, self.tau_syn.dtype)
         return NMDAState(zero, zero)
@@ -107,6 +110,9 @@ class DoubleExponentialNMDA(Synapse):
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
     mg: Parameter = param(1.0, unit="mM", at_least=0.0, doc="magnesium outside, 0 for no block")
     rules = (Less("tau_rise", "tau_decay"),)
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"g": self.tau_decay, "rise": self.tau_rise}
 
     def init(self, n: int) -> DoubleExponentialNMDAState:
         zero = jnp.zeros(n, self.tau_rise.dtype)

@@ -36,6 +36,9 @@ class Into(Synapse):
         """That of the receptor."""
         return self.receptor.weight_unit
 
+    def time_constants(self) -> dict[str, Any]:
+        return self.receptor.time_constants()
+
     def init(self, n: int) -> Any:
         return self.receptor.init(n)
 
@@ -107,6 +110,13 @@ class Ionotropic(Synapse):
     e_ampa: Parameter = param(0.0, unit="mV", doc="reversal potential of AMPA receptors")
     e_nmda: Parameter = param(0.0, unit="mV", doc="reversal potential of NMDA receptors")
     e_gaba: Parameter = param(-80.0, unit="mV", doc="reversal potential of GABA receptors")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            "r_ampa": self.ampa.time_constant(),
+            "r_nmda": self.nmda.time_constant(),
+            "r_gaba": self.gaba.time_constant(),
+        }
 
     def init(self, n: int) -> IonotropicState:
         zero = jnp.zeros(n, self.g_ampa.dtype)
@@ -208,6 +218,15 @@ class DopaGluGABA(Synapse):
     s_d2: Parameter = param(
         0.05, at_least=0.0, at_most=1.0, doc="strength of dopamine at D2, 0 for none"
     )
+
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            "r_ampa": self.ampa.time_constant(),
+            "r_nmda": self.nmda.time_constant(),
+            "r_gaba": self.gaba.time_constant(),
+            "r_d1": self.d1.time_constant(),
+            "r_d2": self.d2.time_constant(),
+        }
 
     def init(self, n: int) -> DopaGluGABAState:
         return DopaGluGABAState(*(jnp.zeros(n, self.g_ampa.dtype),) * 5)

@@ -68,6 +68,9 @@ class TwoStateConductance(Synapse):
         """GABA_A receptors of Destexhe et al. (1998): 5 /(mM ms), 0.18 /ms, -80 mV."""
         return cls(**{"alpha": 5.0, "beta": 0.18, "e_rev": -80.0, **parameters})
 
+    def time_constants(self) -> dict[str, Any]:
+        return {"r": 1.0 / self.beta}
+
     def init(self, n: int) -> TwoStateConductanceState:
         return TwoStateConductanceState(jnp.zeros(n, self.alpha.dtype))
 
@@ -133,6 +136,9 @@ class GABA_B(Synapse):  # noqa: N801
         1.0, unit="nS", at_least=0.0, doc="conductance with all channels of a neuron open"
     )
     e_rev: Parameter = param(-95.0, unit="mV", doc="reversal potential")
+
+    def time_constants(self) -> dict[str, Any]:
+        return {"r": 1.0 / self.k2, "s": 1.0 / self.k4}
 
     def init(self, n: int) -> GABA_BState:
         zero = jnp.zeros(n, self.k1.dtype)

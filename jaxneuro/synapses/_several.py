@@ -68,6 +68,13 @@ class Several(Synapse):
         """That of the parts whose weights have one."""
         return next((part.weight_sign for part in self.parts if part.weight_sign), 0)
 
+    def time_constants(self) -> dict[str, Any]:
+        return {
+            f"{name}_{variable}": tau
+            for name, part in zip(part_names(self.parts), self.parts)
+            for variable, tau in part.time_constants().items()
+        }
+
     def init(self, n: int) -> Any:
         return self._joined([part.init(n) for part in self.parts])
 

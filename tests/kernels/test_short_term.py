@@ -42,10 +42,10 @@ def step_by_step(state, spikes, adds, losses, jump_first):
     one = state.x.dtype.type(1)
 
     def relaxed(x, low, rest, loss):
-        away = (x - rest) + low
-        away = away + away * loss
-        new = rest + away
-        return new, away - (new - rest)
+        change = low + ((x - rest) + low) * loss
+        new = x + change
+        added = new - x
+        return new, (x - (new - added)) + (change - added)
 
     x, x_low = relaxed(state.x, state.x_low, one, losses[0])
     u, u_low = relaxed(state.u, state.u_low, adds, losses[1])

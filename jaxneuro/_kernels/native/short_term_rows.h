@@ -25,10 +25,10 @@ struct JAXNEURO_LEVEL {
   // One step nearer to `rest`: the new number, and what it does not hold in `low`.
   JAXNEURO_TARGET static JAXNEURO_INLINE Vector Relaxed(Vector x, Real* low, Vector rest,
                                                         Vector loss) {
-    Vector away = (x - rest) + Load(low);
-    away = away + away * loss;
-    const Vector now = rest + away;
-    Store(away - (now - rest), low);
+    const Vector below = Load(low);
+    const Vector change = below + ((x - rest) + below) * loss;
+    const Vector now = x + change, added = now - x;
+    Store((x - (now - added)) + (change - added), low);
     return now;
   }
 

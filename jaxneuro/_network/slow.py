@@ -1,0 +1,169 @@
+"""Slow variables: those that change by less in a step than a float32 holds.
+
+A model says by `time_constants` how slowly its variables move. Where that is long against dt, and
+the network is in float32, `build` keeps a slow variable with the digits below it, as
+`_numerics/compensated.py` explains. The choice is part of the network and of the structure of its
+state, and costs nothing where nothing is slow.
+
+The membrane is chosen earlier than other variables. Near a threshold it moves by a thousandth of
+what its time constant alone would give.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from .._arrays import is_traced
+from .._fields import Model, Path, parameters
+from .._model import Plasticity
+from .._numerics.compensated import Low
+from .._warn import warn
+from ..spec import unknown
+from .members import member, replaced
+from .names import ModelReference
+from .state import NetworkState
+
+if TYPE_CHECKING:
+    from .network import Network
+
+# dt over the time constant, below which a variable is slow: that of a membrane, and any other.
+MEMBRANE, OTHER = 4.99e-3, 1e-4
+# At this part of it, the error of a variable that is a single number may reach a percent.
+LOST = 0.0999
+
+
+def slow_variables(
+    label: str, model: Model, variables: Iterable[str], dt: float, dtype: Any
+) -> tuple[str, ...]:
+    """Return the names of the slow variables of a model, sorted.
+
+    Args:
+        label: its name in errors.
+        model: a model with known numbers.
+        variables: the variables of its state that are one number per unit.
+        dt: time step [ms].
+        dtype: that of the network.
+
+    Raises:
+        InvalidValueError: for a time constant of a variable that does not exist.
+    """
+    if np.dtype(dtype) != np.float32:
+        return ()
+    known = list(variables)
+    slow = []
+    for name, tau in _constants(model).items():
+        if name not in known and isinstance(model, Plasticity):
+            continue  # of synapses, or shared
+        if name not in known:
+            raise unknown("state variable", name, known, label, "time_constants")
+        if dt < _longest(tau) * _line(name) and name not in model.own_digits:
+            slow.append(name)
+    return tuple(sorted(slow))
+
+
+def warn_of_slow(net: "Network", reference: ModelReference) -> None:
+    """Warn of time constants too long for float32, of variables that are single numbers there.
+
+    Traced numbers are skipped.
+    """
+    model = member(reference.model(net), reference.sizes, reference.member)
+    if net.dtype != np.float32 or any(map(is_traced, jax.tree.leaves(model))):
+        return
+    for name, variable, tau in _alone(model, {*_kept(net, reference.path), *model.own_digits}):
+        if net.dt < _longest(tau) * _line(variable) * LOST:
+            warn(
+                f"{reference.what}: {name} = {_longest(tau):g} ms is too long for float32 at dt = "
+                f"{net.dt:g} ms: what changes so slowly may be wrong by a percent and more; build "
+                "the network with this value, or with dtype=jnp.float64"
+            )
+
+
+def slow_names(net: "Network") -> list[str]:
+    """Return "variable of name" for each slow variable of a network."""
+    out = [
+        f"{variable} of {population}"
+        for group in net.groups
+        for population in group.populations
+        for variable in itertools.chain(*group.slow)
+    ]
+    rules = [p.plastic for p in net.pathways if p.plastic is not None]
+    named = [*((r.name, r.slow) for r in rules), *((m.name, m.slow) for m in net.modulators)]
+    return out + [f"{variable} of {name}" for name, slow in named for variable in slow]
+
+
+def set_exactly(state: NetworkState, reference: ModelReference, variable: str) -> NetworkState:
+    """Return the state with nothing below the digits of a variable that was set."""
+
+    def low_of(state: NetworkState) -> Low:
+        match reference.path:
+            case "groups", number, "model":
+                return state.groups[number].low[0]
+            case "groups", number, "receptors", receptor:
+                return state.groups[number].low[1 + receptor]
+            case "modulators", number, _:
+                return state.modulators[number].low
+        return {}
+
+    if variable not in low_of(state):
+        return state
+    exact = replaced(low_of(state)[variable], reference.neurons, np.float32(0.0))
+    return eqx.tree_at(lambda s: low_of(s)[variable], state, exact)
+
+
+def _kept(net: "Network", path: Path) -> tuple[str, ...]:
+    """The slow variables of the model at a path of a network."""
+    part = getattr(net, path[0])[path[1]]
+    match path:
+        case "groups", _, "model":
+            return part.slow[0]
+        case "groups", _, "receptors", number:
+            return part.slow[1 + number]
+        case "pathways", _, "plastic", _:
+            return part.plastic.slow
+        case "modulators", *_:
+            return part.slow
+    return ()
+
+
+def _line(variable: str) -> float:
+    return MEMBRANE if variable == "v" else OTHER
+
+
+def _constants(model: Model) -> dict[str, Any]:
+    """The time constants of the variables of a model, those of postsynaptic traces among them."""
+    model = jax.tree.map(np.asarray, model)  # so that nothing is compiled
+    traces = {}
+    if isinstance(model, Plasticity):
+        traces = {name: trace.tau for name, trace in model.post_traces().items()}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return traces | model.time_constants()
+
+
+def _longest(tau: Any) -> float:
+    return float(np.max(tau, initial=0.0))
+
+
+def _alone(model: Model, kept: set[str]) -> Iterator[tuple[str, str, Any]]:
+    """The names of time constants, their variables, "" for unknown, and their values.
+
+    Those of variables that are not `kept`, and other parameters in ms that are no duration.
+    """
+    constants = _constants(model)
+    names = {}
+    for field in parameters(type(model)):
+        value = np.asarray(getattr(model, field.name))
+        kind = field.metadata["kind"]
+        slowed = [name for name, tau in constants.items() if np.array_equal(tau, value)]
+        names |= dict.fromkeys(slowed, field.name)
+        if kind.unit == "ms" and not kind.on_grid and not slowed:
+            yield field.name, "", value
+    for name, tau in constants.items():
+        if name not in kept:
+            yield names.get(name, f"the time constant of {name}"), name, tau
+    if isinstance(model, Plasticity):  # native code, which visits a row at its spikes alone
+        for name, trace in model.pre_traces().items():
+            yield f"the time constant of the presynaptic {name}", name, trace.tau
