@@ -158,7 +158,7 @@ class Model(spec.Module):
         """Return the time constants [ms] of variables of the state by name, () or (n,).
 
         In a float32 network `build` keeps more digits of a variable that they show to be slow
-        (docs/precision.md). A variable that is not named is never slow.
+        (docs/guide/precision.md). A variable that is not named is never slow.
         """
         return {}
 

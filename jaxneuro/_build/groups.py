@@ -56,15 +56,16 @@ def _slow(
     grouping: Grouping, number: int, dt: float, dtype: np.dtype
 ) -> tuple[tuple[str, ...], ...]:
     """The slow variables of the neurons of a group, and of each of its receptors."""
-    members = grouping.groups[number]
     of_neurons = (
-        slow_variables(p.label, p.model, state_dtypes(p.model), dt, dtype) for p in members
+        slow_variables(p.label, p.model, lambda: initial_state(p.model, p.n), dt, dtype)  # noqa: B023
+        for p in grouping.groups[number]
     )
     senders = [(p.label, synapse_of(p)) for p in grouping.receptors[number].values()]
-    return tuple(sorted(set().union(*of_neurons))), *(
-        slow_variables(label, synapse, state_dtypes(synapse), dt, dtype)
+    of_receptors = (
+        slow_variables(label, synapse, lambda: synapse.init(1), dt, dtype)  # noqa: B023
         for label, synapse in senders
     )
+    return tuple(sorted(set().union(*of_neurons))), *of_receptors
 
 
 def _initial(

@@ -72,7 +72,7 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
         source=group,
         neurons=neurons,
         signal=m.signal,
-        slow=slow_variables(m.label, kinetics, ["level"], net.dt, net.dtype),
+        slow=slow_variables(m.label, kinetics, lambda: {"level": 0.0}, net.dt, net.dtype),
     )
 
 

@@ -73,7 +73,7 @@ def build_plastic(
         whole=p.pre.where is None and p.post.where is None,
         tick_steps=ticks,
         sum_steps=sums,
-        slow=slow_variables(label(p), rule, jax.eval_shape(rule.init_post, 1), dt, dtype),
+        slow=slow_variables(label(p), rule, lambda: rule.init_post(1), dt, dtype),
     )
 
 

@@ -10,7 +10,7 @@ what its time constant alone would give.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -19,7 +19,7 @@ import numpy as np
 
 from .._arrays import is_traced
 from .._fields import Model, Path, parameters
-from .._model import Plasticity
+from .._model import Plasticity, state_variables
 from .._numerics.compensated import Low
 from .._warn import warn
 from ..spec import unknown
@@ -37,14 +37,14 @@ LOST = 0.0999
 
 
 def slow_variables(
-    label: str, model: Model, variables: Iterable[str], dt: float, dtype: Any
+    label: str, model: Model, state: Callable[[], Any], dt: float, dtype: Any
 ) -> tuple[str, ...]:
     """Return the names of the slow variables of a model, sorted.
 
     Args:
         label: its name in errors.
         model: a model with known numbers.
-        variables: the variables of its state that are one number per unit.
+        state: returns its state; it is traced where a variable is slow.
         dt: time step [ms].
         dtype: that of the network.
 
@@ -53,15 +53,16 @@ def slow_variables(
     """
     if np.dtype(dtype) != np.float32:
         return ()
-    known = list(variables)
-    slow = []
-    for name, tau in _constants(model).items():
-        if name not in known and isinstance(model, Plasticity):
-            continue  # of synapses, or shared
-        if name not in known:
-            raise unknown("state variable", name, known, label, "time_constants")
-        if dt < _longest(tau) * _line(name) and name not in model.own_digits:
-            slow.append(name)
+    slow = {name for name, tau in _constants(model).items() if dt < _longest(tau) * _line(name)}
+    slow.difference_update(model.own_digits)
+    if not slow:
+        return ()
+    variables = jax.eval_shape(state)
+    known = [*variables] if isinstance(variables, dict) else state_variables(variables)
+    if isinstance(model, Plasticity):
+        slow.intersection_update(known)  # others are of synapses, or shared
+    for name in slow.difference(known):
+        raise unknown("state variable", name, known, label, "time_constants")
     return tuple(sorted(slow))
 
 
@@ -110,7 +111,7 @@ def set_exactly(state: NetworkState, reference: ModelReference, variable: str) -
 
     if variable not in low_of(state):
         return state
-    exact = replaced(low_of(state)[variable], reference.neurons, np.float32(0.0))
+    exact = replaced(low_of(state)[variable], reference.neurons, np.zeros((), np.float32))
     return eqx.tree_at(lambda s: low_of(s)[variable], state, exact)
 
 
@@ -148,22 +149,22 @@ def _longest(tau: Any) -> float:
 
 
 def _alone(model: Model, kept: set[str]) -> Iterator[tuple[str, str, Any]]:
-    """The names of time constants, their variables, "" for unknown, and their values.
+    """The names of time constants, their variables and their values, but those of `kept` variables.
 
-    Those of variables that are not `kept`, and other parameters in ms that are no duration.
+    The name is that of the parameter, if the time constant is one. Other parameters in ms that are
+    no whole steps are taken for time constants of an unknown variable, "".
     """
     constants = _constants(model)
-    names = {}
+    single = {name: tau for name, tau in constants.items() if name not in kept}
+    if isinstance(model, Plasticity):  # in native code
+        single |= {f"presynaptic {name}": x.tau for name, x in model.pre_traces().items()}
     for field in parameters(type(model)):
-        value = np.asarray(getattr(model, field.name))
-        kind = field.metadata["kind"]
-        slowed = [name for name, tau in constants.items() if np.array_equal(tau, value)]
-        names |= dict.fromkeys(slowed, field.name)
-        if kind.unit == "ms" and not kind.on_grid and not slowed:
-            yield field.name, "", value
-    for name, tau in constants.items():
-        if name not in kept:
-            yield names.get(name, f"the time constant of {name}"), name, tau
-    if isinstance(model, Plasticity):  # native code, which visits a row at its spikes alone
-        for name, trace in model.pre_traces().items():
-            yield f"the time constant of the presynaptic {name}", name, trace.tau
+        value, kind = np.asarray(getattr(model, field.name)), field.metadata["kind"]
+        if kind.unit != "ms" or kind.on_grid:
+            continue
+        same = [x for x, tau in (constants | single).items() if np.array_equal(tau, value)]
+        mine = [name for name in same if single.pop(name, None) is not None]
+        if mine or not same:
+            yield field.name, mine[0] if mine else "", value
+    for name, tau in single.items():
+        yield f"the time constant of {name}", name, tau

@@ -24,6 +24,10 @@ from jax import lax
 from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, Literal, jaxpr_as_fun
 
 
+# Of some variables of a state, by name, the digits below those of the variable, of its shape.
+Low: TypeAlias = dict[str, jax.Array]
+
+
 class _Number(NamedTuple):
     """A value of the step.
 
@@ -38,10 +42,6 @@ class _Number(NamedTuple):
     low: Any = None
     from_one: Callable[[], Any] | None = None
     constant: bool = False
-
-
-# Of some variables of a state, by name, the digits below those of the variable, of its shape.
-Low: TypeAlias = dict[str, jax.Array]
 
 
 def no_low(state: Any, names: Sequence[str]) -> Low:
@@ -117,7 +117,6 @@ def _applied(eqn: Any, operands: list[_Number]) -> list[_Number]:
     name, inner = eqn.primitive.name, eqn.params.get("jaxpr")
     if name in ("jit", "pjit") and isinstance(inner, ClosedJaxpr):
         return _evaluated(inner.jaxpr, [_Number(x) for x in inner.consts], operands)
-
     rule = _RULES.get(name)
     if rule is not None and jnp.issubdtype(eqn.outvars[0].aval.dtype, jnp.floating):
         result = rule(lambda *x: eqn.primitive.bind(*x, **eqn.params), *operands)
@@ -127,11 +126,19 @@ def _applied(eqn: Any, operands: list[_Number]) -> list[_Number]:
 
 
 def _run(eqn: Any, values: list) -> Sequence[Any]:
-    """One operation of any kind, which may hold functions, as JAX runs it."""
+    """One operation of any kind, such as a loop or a function with its own derivative."""
     given = {v: x for v, x in zip(eqn.invars, values) if not isinstance(v, Literal)}
     names = DebugInfo("operation", "operation", None, None)
     alone = Jaxpr((), list(given), eqn.outvars, [eqn], eqn.effects, names)
     return jaxpr_as_fun(ClosedJaxpr(alone, ()))(*given.values())
+
+
+# Each rule gets a function that binds the operation and the operands, and returns the result, or
+# None where the operation on the values alone will do.
+
+
+def _is_one(n: _Number) -> bool:
+    return n.constant and jnp.ndim(n.x) == 0 and n.x == 1.0
 
 
 def _exponential(bound: Callable, y: _Number) -> _Number | None:
@@ -140,11 +147,9 @@ def _exponential(bound: Callable, y: _Number) -> _Number | None:
 
 def _sum(bound: Callable, a: _Number, b: _Number) -> _Number | None:
     if a.low is None and b.low is None:
-        if a.constant and not b.constant:
+        if _is_one(a):
             a, b = b, a
-        if not (b.constant and jnp.ndim(b.x) == 0 and b.x == 1.0):
-            return None
-        return _Number(bound(a.x, b.x), from_one=lambda: a.x)
+        return _Number(bound(a.x, b.x), from_one=lambda: a.x) if _is_one(b) else None
     if a.constant:  # XLA takes (c + x) - c for x, and would find no error
         a, b = b, a
     total, error = two_sum(a.x, b.x)
@@ -158,12 +163,11 @@ def _negative(bound: Callable, a: _Number) -> _Number | None:
 
 
 def _difference(bound: Callable, a: _Number, b: _Number) -> _Number | None:
-    one = lambda n: n.constant and jnp.ndim(n.x) == 0 and n.x == 1.0  # noqa: E731
-    if one(a) and b.from_one is not None:
+    if _is_one(a) and b.from_one is not None:
         return _Number(-b.from_one())
-    if one(b) and a.from_one is not None:
+    if _is_one(b) and a.from_one is not None:
         return _Number(a.from_one())
-    if one(a) and b.low is None:
+    if _is_one(a) and b.low is None:
         return _Number(bound(a.x, b.x), from_one=lambda: -b.x)
     if a.low is None and b.low is None:
         return None
@@ -206,8 +210,8 @@ def _extreme(compare: Callable) -> Callable:
     return rule
 
 
-def _moved(bound: Callable, a: _Number, *others: _Number) -> _Number | None:
-    """Other shapes and places of the same numbers."""
+def _rearranged(bound: Callable, a: _Number, *others: _Number) -> _Number | None:
+    """The same numbers in another shape or dtype."""
     if others or (a.low is None and a.from_one is None):
         return None
     low = None if a.low is None else bound(a.low)
@@ -228,6 +232,7 @@ _RULES: dict[str, Callable] = {
     "max": _extreme(jnp.greater_equal),
     "min": _extreme(jnp.less_equal),
     **dict.fromkeys(
-        ("broadcast_in_dim", "reshape", "squeeze", "convert_element_type", "copy", "copy_p"), _moved
+        ("broadcast_in_dim", "reshape", "squeeze", "convert_element_type", "copy", "copy_p"),
+        _rearranged,
     ),
 }
