@@ -23,7 +23,6 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, Literal, jaxpr_as_fun
 
-
 # Of some variables of a state, by name, the digits below those of the variable, of its shape.
 Low: TypeAlias = dict[str, jax.Array]
 
