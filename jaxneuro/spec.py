@@ -232,9 +232,16 @@ def in_other_unit(x: float, unit: str) -> str:
 
 
 def as_number(value: Any) -> float:
-    """One real number as a `float`; nan for all else: a text, a truth value, an array, None."""
+    """One real number as a `float`, a float32 as the decimal that it prints as.
+
+    nan for all else: a text, a truth value, an array, None.
+    """
     x = None if isinstance(value, str | bytes) or is_traced(value) else array_of(value)
-    return float(x) if x is not None and x.ndim == 0 and x.dtype.kind in "iuf" else math.nan
+    if x is None or x.ndim != 0 or x.dtype.kind not in "iuf":
+        return math.nan
+    # A float32 of 0.1 is 0.10000000149, and time steps of that drift off those of 0.1.
+    is_short = x.dtype.kind == "f" and x.dtype.itemsize < 8
+    return float(str(x[()]) if is_short else x)
 
 
 def array_of(value: Any) -> np.ndarray:

@@ -7,17 +7,18 @@ import dataclasses
 from typing import Any, TypeVar
 
 import numpy as np
-from jaxtyping import Int64, Num
+from jaxtyping import Float64, Int64, Num
 
 from .. import spec
 from .._arrays import ArrayLike
 from .._fields import Model, ParameterKind, parameters
 from .._text import brief
 from .._units import least_of
+from .windows import NEAR_MS
 
 M = TypeVar("M", bound=Model)
 
-_TOLERANCE = 1e-6  # steps; float32 is this exact for a duration of 8 steps
+_TOLERANCE = 1e-6  # steps
 
 # The shortest time step is 0.001 ms; one of 0.1 ms is 0.0001 in seconds.
 TIME_STEP = spec.Number(unit="ms", above=0.0, least=0.001 * (1.0 - _TOLERANCE))
@@ -83,13 +84,16 @@ def steps_on_grid(
     """
     owner, _, field = name.rpartition(": ")
     raw = np.asarray(duration)
-    x = raw.astype(np.float64) / dt
+    times = raw.astype(np.float64)
+    x = times / dt
     if not np.isfinite(x).all():
         got = f"{raw[~np.isfinite(x)].flat[0]} ms"
         raise spec.InvalidValueError(owner, field, "finite", got)
-    n = np.rint(x)
-    # A float32 leaf holds 0.1 only to a relative error of 6e-8.
-    slack = np.maximum(_TOLERANCE, 2e-7 * np.abs(x) if raw.dtype == np.float32 else 0.0)
+    n, slack = np.rint(x), _TOLERANCE
+    if is_short(raw.dtype):
+        tolerance = time_tolerance(times, raw.dtype)
+        check_resolved(owner, field, tolerance, dt)
+        slack = np.maximum(_TOLERANCE, tolerance / dt)
     off = ~(np.abs(x - n) <= slack)
     if off.any():
         k, one = np.floor(x[off].flat[0]), float(raw[off].flat[0])
@@ -103,6 +107,76 @@ def steps_on_grid(
         must = f"at least {at_least} time step(s) of {dt:.10g} ms"
         raise spec.InvalidValueError(owner, field, must, f"{_shown(raw[n < at_least])} ms")
     return n.astype(np.int64)
+
+
+def is_short(dtype: np.dtype) -> bool:
+    """Whether numbers of a dtype have fewer digits than float64, as those of float32."""
+    return dtype.kind == "f" and dtype.itemsize < 8
+
+
+def time_tolerance(
+    times: Float64[np.ndarray, "*shape"], dtype: np.dtype
+) -> float | Float64[np.ndarray, "*shape"]:
+    """How far [ms] each time may be from a point of the time grid that it stands for.
+
+    Times that came in a short dtype may be off by two spacings of its numbers: one rounding of
+    `np.float32(0.1)` and one of its product with a step number make up to 1.5.
+
+    Args:
+        times: times [ms].
+        dtype: the dtype in which they came.
+    """
+    if not is_short(dtype):
+        return NEAR_MS
+    return np.maximum(NEAR_MS, 2.0 * np.spacing(np.abs(times).astype(dtype)).astype(np.float64))
+
+
+def check_resolved(
+    owner: str, field: str, tolerance: float | Float64[np.ndarray, "..."], dt: float
+) -> None:
+    """Raises `InvalidValueError` for times whose numbers are more than dt / 2 apart.
+
+    Args:
+        owner: what the times belong to.
+        field: their name.
+        tolerance: that of `time_tolerance` [ms].
+        dt: time step [ms].
+    """
+    if gap := spacing_above_half(tolerance, dt):
+        must = f"in float64, or at most half a time step apart ({0.5 * dt:.4g} ms)"
+        got = f"numbers of a shorter dtype, such as float32, that are {gap:.4g} ms apart"
+        raise spec.InvalidValueError(owner, field, must, got)
+
+
+def largest_of(tolerance: float | Float64[np.ndarray, "..."]) -> float:
+    """The largest tolerance [ms] of some times."""
+    return float(np.max(tolerance, initial=NEAR_MS))
+
+
+def spacing_above_half(tolerance: float | Float64[np.ndarray, "..."], width: float) -> float:
+    """The spacing [ms] of short numbers where it is above half a step or bin; else 0."""
+    largest = largest_of(tolerance)
+    return 0.5 * largest if largest > max(width, NEAR_MS) else 0.0
+
+
+def step_counts(
+    elapsed: Float64[np.ndarray, " times"],
+    dt: float,
+    tolerance: float | Float64[np.ndarray, " times"] = NEAR_MS,
+) -> Int64[np.ndarray, " times"]:
+    """How many steps have begun before each time: k at the end of step k, and just before it.
+
+    A time within its tolerance of the grid is on the grid. It is the one rule for times of spikes.
+
+    Args:
+        elapsed: times [ms] since the begin of the first step.
+        dt: the time step, or the width of bins [ms].
+        tolerance: that of `time_tolerance` [ms].
+    """
+    x = elapsed / dt
+    nearest = np.rint(x)
+    is_near = np.abs(x - nearest) <= np.minimum(np.asarray(tolerance) / dt, 0.5)
+    return np.where(is_near, nearest, np.ceil(x)).astype(np.int64)
 
 
 def in_steps(name: str, duration: float | InSteps, dt: float, at_least: int = 0) -> InSteps:
@@ -138,7 +212,7 @@ def on_grid(owner: str, model: M, dt: float) -> M:
 
 def _shown(values: Num[np.ndarray, " _"]) -> str:
     """The first value with as many digits as its dtype keeps, at most 10."""
-    return f"{values.flat[0]:{'.7g' if values.dtype == np.float32 else '.10g'}}"
+    return f"{values.flat[0]:{'.7g' if is_short(values.dtype) else '.10g'}}"
 
 
 def per_step(rate_hz: Any, dt: float) -> Any:

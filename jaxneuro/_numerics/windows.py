@@ -55,10 +55,16 @@ def run_window(
 
 
 def in_window(
-    times: Float64[np.ndarray, " spikes"], first: float, last: float
+    times: Float64[np.ndarray, " spikes"],
+    first: float,
+    last: float,
+    tolerance: float | Float64[np.ndarray, " spikes"] = NEAR_MS,
 ) -> Bool[np.ndarray, " spikes"]:
-    """Which times [ms] are in `(first, last]`: a spike at the end of a step belongs to the step."""
-    return (times > first + NEAR_MS) & (times <= last + NEAR_MS)
+    """Which times [ms] are in `(first, last]`: a spike at the end of a step belongs to the step.
+
+    `tolerance` is how near [ms] times count as equal.
+    """
+    return (times > first + tolerance) & (times <= last + tolerance)
 
 
 def _fits_in_seconds(first: float, last: float, begin: float, end: float) -> bool:

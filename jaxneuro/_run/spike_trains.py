@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int, Int64
 
 from .. import spec
-from .._numerics.grid import check_dt, steps_on_grid
-from .._numerics.windows import NEAR_MS, in_window, run_window
+from .._numerics.grid import check_dt, check_resolved, step_counts, steps_on_grid, time_tolerance
+from .._numerics.windows import in_window, run_window
 from .._text import counted
 from ..spec import InvalidValueError
 
@@ -25,7 +25,8 @@ class SpikeTrains(spec.Value):
     """Spikes of `n` neurons between two times: what analysis and figures take.
 
     `result.spikes["E"]` is one; of spikes from elsewhere make one. A spike of time step k of a run
-    has the time (k + 1) dt, the end of the step, and belongs to windows `(start, stop]`.
+    has the time (k + 1) dt, the end of the step, and belongs to windows `(start, stop]`. A time
+    that was given in float32 counts as the end of a step if float32 may have moved it off that end.
 
     Raises:
         InvalidValueError: for arrays of different lengths, times that are not finite or outside of
@@ -43,16 +44,19 @@ class SpikeTrains(spec.Value):
     start: float = spec.field(spec.Number("ms", least=0.0), doc="begin of the window")
     stop: float = spec.field(spec.Number("ms", least=0.0), doc="its end")
     rules = (spec.AtMost("start", "stop"),)
+    _times_dtype = np.dtype(np.float64)  # in which the times were given
 
     def __post_init__(self) -> None:
+        given = self.times
         super().__post_init__()
+        object.__setattr__(self, "_times_dtype", np.asarray(given).dtype)
         if self.times.shape != self.neurons.shape:
             must = f"one per time, {self.times.size} of them"
             raise InvalidValueError("SpikeTrains", "neurons", must, str(self.neurons.size))
         if self.neurons.size and not (self.neurons.min() >= 0 and self.neurons.max() < self.n):
             got = f"{self.neurons.min()} to {self.neurons.max()}"
             raise InvalidValueError("SpikeTrains", "neurons", f"from 0 to {self.n - 1}", got)
-        outside = ~in_window(self.times, self.start, self.stop)
+        outside = ~in_window(self.times, self.start, self.stop, tolerance_of(self))
         if outside.any():
             must = f"after start ({self.start:.10g} ms) and at most stop ({self.stop:.10g} ms)"
             at = np.flatnonzero(outside)[0]
@@ -67,9 +71,15 @@ class SpikeTrains(spec.Value):
         n: int,
         start: float,
         stop: float,
+        *,
+        times_dtype: np.dtype = _times_dtype,
     ) -> "SpikeTrains":
-        """Those of arrays that are known to be right: nothing is checked or copied."""
+        """Those of arrays that are known to be right: nothing is checked or copied.
+
+        `times_dtype` is the dtype in which the times came.
+        """
         made = object.__new__(cls)
+        object.__setattr__(made, "_times_dtype", times_dtype)
         fields = {"times": times, "neurons": neurons, "n": n, "start": start, "stop": stop}
         for name, x in fields.items():
             object.__setattr__(made, name, x)
@@ -139,7 +149,8 @@ class SpikeTrains(spec.Value):
             dt: the time step [ms]; the spikes of a step are those after its begin, up to its end.
 
         Raises:
-            InvalidValueError: for a window that is no whole number of steps.
+            InvalidValueError: for a window that is no whole number of steps, or times that came in
+                float32 and are more than half a step apart there.
         """
         dt = check_dt(dt)
         n_steps = int(steps_on_grid("SpikeTrains.dense: the window", self.duration, dt))
@@ -155,10 +166,13 @@ class SpikeTrains(spec.Value):
             start: the begin of step 0 [ms].
 
         Raises:
-            InvalidValueError: for a dt or a start that is no time.
+            InvalidValueError: for a dt or a start that is no time, or times that came in float32
+                and are more than half a step apart there.
         """
-        spec.check("SpikeTrains.steps", "start", spec.Number("ms"), start)
-        return np.ceil((self.times - start - NEAR_MS) / check_dt(dt)).astype(np.int64) - 1
+        start = spec.check("SpikeTrains.steps", "start", spec.Number("ms"), start)
+        dt, tolerance = check_dt(dt), tolerance_of(self)
+        check_resolved("SpikeTrains", "times", tolerance, dt)
+        return step_counts(self.times - start, dt, tolerance) - 1
 
     def first(self, count: int) -> "SpikeTrains":
         """The spikes of the first neurons, as many as `count`, or all if there are fewer.
@@ -169,7 +183,7 @@ class SpikeTrains(spec.Value):
         spec.check("SpikeTrains.first", "count", spec.Whole(), count)
         mine = self.neurons < count
         window = min(count, self.n), self.start, self.stop
-        return self.known(self.times[mine], self.neurons[mine], *window)
+        return self._chosen(mine, *window)
 
     def between(self, start: float | None = None, stop: float | None = None) -> "SpikeTrains":
         """The spikes in the part `(start, stop]` of the window [ms], by default all.
@@ -180,11 +194,22 @@ class SpikeTrains(spec.Value):
         if start is None and stop is None:
             return self
         first, last = run_window(self.start, self.stop, start, stop)
-        inside = in_window(self.times, first, last)
-        return self.known(self.times[inside], self.neurons[inside], self.n, first, last)
+        inside = in_window(self.times, first, last, tolerance_of(self))
+        return self._chosen(inside, self.n, first, last)
+
+    def _chosen(
+        self, which: Bool[np.ndarray, " spikes"], n: int, start: float, stop: float
+    ) -> "SpikeTrains":
+        times, dtype = self.times[which], self._times_dtype
+        return self.known(times, self.neurons[which], n, start, stop, times_dtype=dtype)
 
     def __repr__(self) -> str:
         return trains_text(len(self), self.n, self.start, self.stop)
+
+
+def tolerance_of(trains: SpikeTrains) -> float | Float64[np.ndarray, " spikes"]:
+    """How near [ms] each time may be to another one to count as equal, by the dtype it came in."""
+    return time_tolerance(trains.times, trains._times_dtype)
 
 
 def trains_text(spikes: int, n: int, start: float, stop: float) -> str:

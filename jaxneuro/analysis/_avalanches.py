@@ -6,7 +6,9 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from .. import spec
+from .._numerics.grid import largest_of
 from .._numerics.windows import NEAR_MS
+from .._run.spike_trains import tolerance_of
 from ..spec import InvalidValueError
 from ._correlations import lag_products
 from ._source import Name, Time, of_runs, pooled_of, trains_of
@@ -77,21 +79,22 @@ def bursts(
         must = f"at least max_begin ({max_begin:g} ms)"
         raise InvalidValueError("bursts", "max_end", must, f"{max_end:g} ms")
     trains = trains_of(source, population, start, stop)
+    near = largest_of(tolerance_of(trains))
     owner, at = by_neuron(trains.times, trains.neurons)
     gap = np.where(owner[1:] == owner[:-1], np.diff(at), np.inf)
-    first, last = runs(gap <= max_end + NEAR_MS)
-    begins = np.flatnonzero(gap <= max_begin + NEAR_MS)
+    first, last = runs(gap <= max_end + near)
+    begins = np.flatnonzero(gap <= max_begin + near)
     # The first interval of each run that is short enough to begin a burst, if there is one.
     place = np.searchsorted(begins, first)
     begin = np.append(begins, gap.size)[place]
     begun = begin <= last
     first, last = begin[begun], last[begun] + 1
-    apart = at[first[1:]] - at[last[:-1]] >= min_gap - NEAR_MS
+    apart = at[first[1:]] - at[last[:-1]] >= min_gap - near
     apart |= owner[first[1:]] != owner[last[:-1]]
     ends = np.ones(min(first.size, 1), bool)
     first, last = first[np.append(ends, apart)], last[np.append(apart, ends)]
     spikes = last - first + 1
-    counts = (spikes >= min_spikes) & (at[last] - at[first] >= min_duration - NEAR_MS)
+    counts = (spikes >= min_spikes) & (at[last] - at[first] >= min_duration - near)
     first, last = first[counts], last[counts]
     return Bursts(at[first], at[last], spikes[counts], owner[first])
 

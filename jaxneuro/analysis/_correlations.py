@@ -14,7 +14,7 @@ from . import _traced
 from ._counts import table_of
 from ._formulas import correlation, covariance, quotient
 from ._source import Name, Time, Traces, of_runs, pooled_of, traces_of, trains_of
-from ._spikes import BIN, bin_of, binned, by_neuron, check_bins, counts_of
+from ._spikes import BIN, binned, bins_of, by_neuron, check_bins, counts_of
 
 
 @spec.arguments(bin_ms=BIN)
@@ -140,7 +140,7 @@ def autocorrelogram(
     """
     trains = trains_of(source, population, start, stop)
     m = _number_of_lags(bin_ms, max_lag)
-    index, inside, _ = bin_of(trains.times - trains.start, trains.duration, bin_ms)
+    index, inside, _ = bins_of(trains, bin_ms)
     owner, place = by_neuron(index[inside], trains.neurons[inside])
     later = np.zeros(m + 1, np.int64)
     # Each spike with the next of its neuron, the next but one, ... until the lag is too long.

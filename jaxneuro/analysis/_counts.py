@@ -13,7 +13,7 @@ from ..spec import UNITS, InvalidValueError
 from . import _traced
 from ._formulas import mean_of_known, quotient
 from ._source import Name, Time, of_runs, pooled_of, sums_kept, traces_of, trains_of
-from ._spikes import BIN, bin_of, binned, check_bins, number_of_bins
+from ._spikes import BIN, binned, bins_of, check_bins, number_of_bins
 
 _MOST = 2**31  # counts in one array: 17 GB
 
@@ -95,7 +95,7 @@ def fano_factor(
 
 def _cells(trains: SpikeTrains, bin_ms: float) -> tuple[Int64[np.ndarray, " spikes"], int]:
     """`neuron * bins + bin` of each spike inside the bins, and the number of bins."""
-    index, inside, bins = bin_of(trains.times - trains.start, trains.duration, bin_ms)
+    index, inside, bins = bins_of(trains, bin_ms)
     return trains.neurons[inside].astype(np.int64) * bins + index[inside], bins
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from jaxtyping import Float, Float64, Int64
 
 from .. import spec
-from .._numerics.windows import NEAR_MS, check_time, in_window
+from .._numerics.grid import is_short, largest_of, time_tolerance
+from .._numerics.windows import check_time, in_window
 from .._run.recording import Recording
 from .._run.result import Result
-from .._run.spike_trains import SpikeTrains
+from .._run.spike_trains import SpikeTrains, tolerance_of
 from ..spec import InvalidValueError
 from ._correlations import count_correlation
 from ._counts import neuron_rates
@@ -44,8 +45,11 @@ def _or_of_two(function: F) -> F:
             must = f"after start ({begin:.10g} ms)"
             raise InvalidValueError("", "stop", must, f"{end:.10g} ms")
         times = np.concatenate([first, second])
-        owner, inside = np.repeat([0, 1], [first.size, second.size]), in_window(times, *window)
-        both = SpikeTrains.known(times[inside], owner[inside], 2, *window)
+        owner = np.repeat([0, 1], [first.size, second.size])
+        dtypes = [np.asarray(x).dtype for x in (source, population)]
+        coarser = min(dtypes, key=lambda dtype: (not is_short(dtype), dtype.itemsize))
+        inside = in_window(times, *window, time_tolerance(times, coarser))
+        both = SpikeTrains.known(times[inside], owner[inside], 2, *window, times_dtype=coarser)
         return float(function(both, **named | {"neurons": 2})[0, 1])
 
     return cast(F, call)
@@ -225,10 +229,11 @@ def coincidence_factor(
     if not np.isfinite(trains.duration):
         got = f"{trains.start:g} and {trains.stop:g} ms"
         raise InvalidValueError("", "start and stop", "given: a rate needs a time", got)
+    within = delta + largest_of(tolerance_of(trains))
     each = [x.tolist() for x in _first_trains(trains, neurons)]
     both = np.diag(np.array([len(x) for x in each], float))
     for i, j in zip(*np.triu_indices(len(each), 1)):
-        both[i, j] = both[j, i] = _coincidences(each[i], each[j], delta)
+        both[i, j] = both[j, i] = _coincidences(each[i], each[j], within)
     count = np.diag(both)
     chance = 2.0 * delta * count / (trains.duration or 1.0)  # per spike of the other
     mean = (count[:, None] + count) / 2.0
@@ -237,11 +242,11 @@ def coincidence_factor(
     return np.where(known, (both - count[:, None] * chance) / scale, np.nan)
 
 
-def _coincidences(a: list[float], b: list[float], delta: float) -> int:
-    """How many pairs there are that are at most `delta` apart, each spike in one of them."""
+def _coincidences(a: list[float], b: list[float], within: float) -> int:
+    """How many pairs there are that are at most `within` apart, each spike in one of them."""
     i = j = found = 0
     while i < len(a) and j < len(b):
-        if abs(a[i] - b[j]) <= delta + NEAR_MS:
+        if abs(a[i] - b[j]) <= within:
             i, j, found = i + 1, j + 1, found + 1
         elif a[i] < b[j]:
             i += 1
@@ -250,15 +255,26 @@ def _coincidences(a: list[float], b: list[float], delta: float) -> int:
     return found
 
 
+def _times_and_tolerance(value: Any) -> tuple[Float64[np.ndarray, " times"], Any]:
+    """Times [ms], and how near each may be to another one to count as equal."""
+    times = _TIMES.convert(value)
+    return times, time_tolerance(times, np.asarray(value).dtype)
+
+
 def _two_ends(value: Any) -> tuple[float, float]:
     """Two times, the earlier first; raises `spec.Unfit`."""
     x = spec.as_numbers(value)
     if x.shape != (2,) or not np.isfinite(x).all() or not x[0] < x[1]:
         raise spec.Unfit("two times in ms, the earlier first")
-    return float(x[0]), float(x[1])
+    first, last = map(spec.as_number, np.asarray(value))
+    return first, last
 
 
-@spec.arguments(onsets=_TIMES, window=spec.Converted(_two_ends, "two times in ms"), bin_ms=BIN)
+@spec.arguments(
+    onsets=spec.Converted(_times_and_tolerance, "times in ms"),
+    window=spec.Converted(_two_ends, "two times in ms"),
+    bin_ms=BIN,
+)
 @of_runs()
 def psth(
     source: Any,
@@ -287,17 +303,19 @@ def psth(
         Gerstner et al. (2014), Neuronal Dynamics, chapter 7, doi:10.1017/CBO9781107447615.
     """
     trains = pooled_of(source, population, start, stop)
+    onsets, tolerance = onsets
     begins, length = onsets + window[0], window[1] - window[0]
-    within = (begins >= trains.start - NEAR_MS) & (begins + length <= trains.stop + NEAR_MS)
+    within = (begins >= trains.start - tolerance) & (begins + length <= trains.stop + tolerance)
     if not within.any():
         ends = f"from {trains.start:.10g} to {trains.stop:.10g} ms"
         must = f"some whose window, {window[0]:g} to {window[1]:g} ms from it, is {ends}"
         raise InvalidValueError("psth", "onsets", must, f"none of {onsets.size}")
     begins, times = begins[within], np.sort(trains.times)
-    first = np.searchsorted(times, begins - NEAR_MS)
-    last = np.searchsorted(times, begins + length + NEAR_MS)
+    near = max(largest_of(tolerance), largest_of(tolerance_of(trains)))
+    first = np.searchsorted(times, begins - near)
+    last = np.searchsorted(times, begins + length + near)
     elapsed = [times[i:j] - t for i, j, t in zip(first, last, begins)]
-    index, inside, bins = bin_of(np.concatenate(elapsed), length, bin_ms)
+    index, inside, bins = bin_of(np.concatenate(elapsed), length, bin_ms, near)
     counts = np.bincount(index[inside], minlength=bins)
     centres = window[0] + bin_ms * (np.arange(bins) + 0.5)
     return centres, counts / (begins.size * max(trains.n, 1)) / (bin_ms * 1e-3)

@@ -11,6 +11,7 @@ from jaxtyping import Float64
 
 from .. import spec
 from .._arrays import is_traced
+from .._numerics.grid import largest_of, time_tolerance
 from .._numerics.windows import NEAR_MS, check_time, in_window, run_window
 from .._run.recorded import Recorded
 from .._run.recording import Recording
@@ -53,6 +54,12 @@ class Traces(spec.Value):
             lambda times, values: len(times) == len(values),
         ),
     )
+    _times_dtype = np.dtype(np.float64)  # in which the times were given
+
+    def __post_init__(self) -> None:
+        given = self.times
+        super().__post_init__()
+        object.__setattr__(self, "_times_dtype", np.asarray(given).dtype)
 
     @property
     def interval(self) -> float:
@@ -62,9 +69,16 @@ class Traces(spec.Value):
             InvalidValueError: for fewer than two samples, or times that are not equally far apart.
         """
         gaps = np.diff(self.times)
-        if not gaps.size or np.ptp(gaps) > 2 * NEAR_MS + 1e-9 * abs(self.times[-1]):
+        near = largest_of(time_tolerance(self.times, self._times_dtype))
+        if not gaps.size or np.ptp(gaps) > 2 * near + 1e-9 * abs(self.times[-1]):
             raise InvalidValueError("Traces", "times", "two or more, equally far apart", repr(self))
         return float(f"{(self.times[-1] - self.times[0]) / gaps.size:.12g}")
+
+    def _part(self, start: float, stop: float) -> "Traces":
+        """The samples in `(start, stop]` [ms]."""
+        near = time_tolerance(self.times, self._times_dtype)
+        inside = in_window(self.times, start, stop, near)
+        return Traces(self.times[inside].astype(self._times_dtype), self.values[inside])
 
     def __repr__(self) -> str:
         samples, n = self.values.shape
@@ -272,5 +286,4 @@ def traces_of(run: Any, name: Name, variable: str, start: Time = None, stop: Tim
         raise InvalidValueError("", "the source", "a run or jn.analysis.Traces", repr(run))
     if start is None and stop is None:
         return found
-    inside = in_window(found.times, *run_window(begin, end, start, stop))
-    return Traces(found.times[inside], found.values[inside])
+    return found._part(*run_window(begin, end, start, stop))

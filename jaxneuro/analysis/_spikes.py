@@ -6,7 +6,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64, Num
 
 from .. import spec
-from .._run.spike_trains import SpikeTrains
+from .._numerics.grid import spacing_above_half, step_counts
+from .._numerics.windows import NEAR_MS
+from .._run.spike_trains import SpikeTrains, tolerance_of
+from .._warn import warn
 from ..spec import InvalidValueError
 from ._source import Name, Time, pooled_of
 
@@ -23,20 +26,38 @@ def number_of_bins(length: float, bin_ms: float) -> int:
 
 
 def bin_of(
-    elapsed: Float[np.ndarray, " times"], length: float, bin_ms: float
+    elapsed: Float[np.ndarray, " times"],
+    length: float,
+    bin_ms: float,
+    tolerance: float | Float[np.ndarray, " times"] = NEAR_MS,
 ) -> tuple[Int64[np.ndarray, " times"], Bool[np.ndarray, " times"], int]:
     """The bin of each time, whether it is one of the whole bins of the window, and their number.
 
-    Times [ms] are from the start of the window on. One belongs to the bin `(t, t + bin_ms]`.
+    Times [ms] are from the start of the window on. One belongs to the bin `(t, t + bin_ms]`. A
+    time within its tolerance [ms] of the end of a bin is at the end.
     """
     bins = number_of_bins(length, bin_ms)
-    index = np.ceil(elapsed / bin_ms - 1e-6).astype(np.int64) - 1
+    if gap := spacing_above_half(tolerance, bin_ms):
+        warn(
+            f"times came in float32 or shorter, whose numbers are {gap:.4g} ms apart here: more "
+            f"than half a bin of {bin_ms:g} ms, so that spikes may be counted in the bin beside "
+            "theirs. Give the times in float64, or take longer bins"
+        )
+    index = step_counts(elapsed, bin_ms, tolerance) - 1
     return index, (index >= 0) & (index < bins), bins
+
+
+def bins_of(
+    trains: SpikeTrains, bin_ms: float
+) -> tuple[Int64[np.ndarray, " spikes"], Bool[np.ndarray, " spikes"], int]:
+    """`bin_of` of the spikes, from the start of their window on."""
+    elapsed = trains.times - trains.start
+    return bin_of(elapsed, trains.duration, bin_ms, tolerance_of(trains))
 
 
 def binned(trains: SpikeTrains, bin_ms: float) -> Int64[np.ndarray, " bins"]:
     """Spikes of all neurons per bin, whole bins only."""
-    index, inside, bins = bin_of(trains.times - trains.start, trains.duration, bin_ms)
+    index, inside, bins = bins_of(trains, bin_ms)
     return np.bincount(index[inside], minlength=bins)
 
 

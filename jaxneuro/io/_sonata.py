@@ -19,6 +19,7 @@ from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.stimulation import Stimulation
 from .._model import Synapse
+from .._numerics.grid import check_resolved, step_counts, time_tolerance
 from .._text import counted
 from ..connectivity import Explicit
 from ..neurons import Relay
@@ -480,16 +481,19 @@ class _Reader:
                     raise InvalidValueError(arrays.name, "/spikes", must, got)
             name = "node_ids" if arrays.member(f"{at}/node_ids") is not None else "gids"
             ids = arrays.ids(f"{at}/{name}")
-            times = arrays.numbers(f"{at}/timestamps", ids.size)
+            timestamps = arrays.numbers(f"{at}/timestamps", ids.size, dtype=None)
             units = arrays.text(f"{at}/timestamps", "units")
             if units not in (None, "ms", "milliseconds"):
                 raise InvalidValueError(arrays.name, f"/{at}/timestamps", "in ms", repr(units))
             node = theirs.find(arrays.name, f"/{at}/{name}", ids)
+        times = timestamps.astype(np.float64)
         if times.size and times.min() < 0.0:
             got = f"{times.min():g} at index {int(times.argmin())}"
             raise InvalidValueError(arrays.name, f"/{at}/timestamps", "at least 0 ms", got)
+        tolerance = time_tolerance(times, timestamps.dtype)
+        check_resolved(arrays.name, f"/{at}/timestamps", tolerance, self._dt)
         # As NEST does: to the end of the step.
-        steps = np.maximum(np.ceil(times / self._dt - 1e-6), 1.0)
+        steps = np.maximum(step_counts(times, self._dt, tolerance), 1)
         for k, ours in enumerate(theirs.ours):
             mine = theirs.number[node] == k
             if not mine.any():

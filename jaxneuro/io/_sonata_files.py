@@ -179,9 +179,12 @@ class Arrays(hdf5.Arrays):
             raise InvalidValueError(self.name, f"/{at}", must, f"{x.min()} to {x.max()}")
         return x.astype(np.int64, copy=False)
 
-    def numbers(self, at: str, n: int | None = None, finite: bool = True) -> Num[np.ndarray, " n"]:
-        """Numbers, which must be finite unless said otherwise."""
-        x = self._array(at, "iufb", n).astype(np.float64, copy=False)
+    def numbers(
+        self, at: str, n: int | None = None, finite: bool = True, dtype: Any = np.float64
+    ) -> Num[np.ndarray, " n"]:
+        """Numbers, which must be finite unless said otherwise; with `dtype=None` as in the file."""
+        x = self._array(at, "iufb", n)
+        x = x if dtype is None else x.astype(dtype, copy=False)
         if finite and not np.isfinite(x).all():
             first = int(np.flatnonzero(~np.isfinite(x))[0])
             raise InvalidValueError(self.name, f"/{at}", "finite", f"{x[first]} at index {first}")

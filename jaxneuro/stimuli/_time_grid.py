@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import as_array, is_traced
 from .._fields import Model, parameters
-from .._numerics.grid import steps_on_grid
+from .._numerics.grid import is_short, steps_on_grid
 from ..spec import InvalidValueError, Ranged, Unfit
 
 LAST_STEP = 2**31 - 2  # steps are counted in int32
@@ -39,14 +39,14 @@ class Times(Ranged):
 
 
 def as_times(value: Any) -> Any:
-    """Times as an array of float64, or of float32 or int32 if they are; else raises `Unfit`."""
+    """Times in float64, or in a shorter dtype or int32 if they are; else raises `Unfit`."""
     if isinstance(value, jax.Array) and (is_traced(value) or value.dtype == np.int32):
         return value
     try:
         x = np.asarray(value)
         if x.dtype == object and any(t is None for t in x.flat):  # else None becomes nan
             raise TypeError
-        return x if x.dtype == np.float32 else np.asarray(x, np.float64)
+        return x if is_short(x.dtype) else np.asarray(x, np.float64)
     except (TypeError, ValueError):
         raise Unfit("numbers in ms") from None
 

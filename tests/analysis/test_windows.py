@@ -58,6 +58,41 @@ def test_a_window_is_that_of_its_spikes(name):
         function(RUN, "E", **more | fine, start=0.5, stop=1.2)
 
 
+@pytest.mark.parametrize("name", SPIKES)
+def test_times_in_float32_count_where_those_in_float64_do(name):
+    function, more = SPIKES[name], MORE.get(name, {})
+    fine = {"bin_ms": 0.1} if "bin_ms" in inspect.signature(function).parameters else {}
+    onsets = {k: np.float32(x) for k, x in more.items() if k == "onsets"}
+    short = SpikeTrains(CUT.times.astype(np.float32), CUT.neurons, 5, 500.0, 1200.0)
+    first, second = (
+        numbers(function(x, **more | fine | ({"other": x} if "other" in more else {}) | given))
+        for x, given in ((CUT, {}), (short, onsets))
+    )
+    np.testing.assert_allclose(second, first, rtol=1e-4, atol=1e-4)
+
+
+def test_what_is_within_a_limit_in_float64_is_so_in_float32():
+    times = np.array([100.3, 110.6, 200.3, 210.6, 300.3, 310.6])
+    limits = {"max_begin": 10.3, "max_end": 10.3, "min_gap": 89.7, "min_duration": 10.3}
+    for x in (times, times.astype(np.float32)):
+        trains = SpikeTrains(x, [0] * 6, 1, 0.0, 400.0)
+        assert len(analysis.bursts(trains, **limits, min_spikes=2).start) == 3
+        window = {"start": 0.0, "stop": 400.0}
+        same = analysis.coincidence_factor(x, times + 1.3, delta=1.3, **window)
+        assert same == analysis.coincidence_factor(times, times + 1.0, delta=1.3, **window)
+    samples = np.float32(0.1) * np.arange(1, 5000, dtype=np.float32)
+    traces = analysis.Traces(samples, np.ones(4999))
+    assert traces.interval == pytest.approx(0.1, rel=1e-6)
+    assert analysis.power_spectrum(traces, start=100.3, stop=311.1)[1].size
+
+
+def test_a_bin_that_float32_cannot_tell_from_the_next_is_warned_of():
+    late = SpikeTrains(np.float32([700_000.1]), [0], 1, 699_990.0, 700_010.0)
+    with pytest.warns(UserWarning, match=r"0\.0625 ms apart"):
+        analysis.spike_counts(late, bin_ms=0.1)
+    assert analysis.spike_counts(late, bin_ms=1.0).sum() == 1
+
+
 def test_every_function_of_spikes_takes_a_window_last():
     assert len(SPIKES) > 15
     for name, function in SPIKES.items():

@@ -363,6 +363,21 @@ def test_spikes_before_the_begin(layout):
         jn.io.read_sonata(layout)
 
 
+def test_spikes_in_float32_come_in_the_steps_of_float64(layout):
+    file = layout / "inputs/external_spike_trains.h5"
+
+    def times_as(dtype, shift=0.0):
+        with h5py.File(file, "a") as spikes:
+            exact = 0.1 * np.arange(5000, 5000 + len(spikes["spikes/timestamps"])) + shift
+            del spikes["spikes/timestamps"]
+            spikes["spikes/timestamps"] = exact.astype(dtype)
+        return jn.io.read_sonata(layout).description.stimuli[0].stimulus.times
+
+    np.testing.assert_array_equal(times_as(np.float32), times_as(np.float64))
+    with pytest.raises(jn.InvalidValueError, match=r"timestamps must be in float64.*0\.0625 ms"):
+        times_as(np.float32, 700_000.0)
+
+
 def test_files_that_are_missing_or_are_no_hdf5(layout, tmp_path):
     (layout / "inputs/external_spike_trains.h5").write_bytes(b"no HDF5")
     with pytest.raises(jn.InvalidValueError, match=r"external_spike_trains\.h5' must be an HDF5"):

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._numerics.grid import check_dt, per_step, steps_on_grid, to_hz
+from jaxneuro._numerics.grid import (
+    check_dt,
+    per_step,
+    step_counts,
+    steps_on_grid,
+    time_tolerance,
+    to_hz,
+)
 from jaxneuro._numerics.maths import mean_over_step
 
 
@@ -71,6 +78,40 @@ def test_what_is_not_finite_is_refused(value):
         steps_on_grid("t", value, 0.1)
 
 
+SHORT = [np.dtype(x) for x in ("f4", ">f4", "f8", "f2")]
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+@pytest.mark.parametrize("dt", [0.1, 0.05, 0.25, 1 / 3, 1.0])
+def test_times_of_every_dtype_are_at_the_ends_of_their_steps(dtype, dt):
+    """Rounded once, and as products of two rounded numbers; up to where they are dt / 4 apart."""
+    last = min(int(0.12 / np.finfo(dtype).eps), 10**6)
+    k = np.unique(np.geomspace(1, last, 3000).astype(np.int64))
+    for given in ((k * dt).astype(dtype), k.astype(dtype) * dtype.type(dt)):
+        times, exact = given.astype(np.float64), k
+        if given.dtype.itemsize == 2:  # float16 does not hold every step number
+            exact = np.rint(k.astype(dtype).astype(np.float64)).astype(np.int64)
+            times = (exact * dt).astype(dtype).astype(np.float64)
+        tolerance = time_tolerance(times, dtype)
+        np.testing.assert_array_equal(step_counts(times, dt, tolerance), exact)
+        np.testing.assert_array_equal(step_counts(times - 0.3 * dt, dt, tolerance), exact)
+
+
+def test_a_time_between_two_steps_belongs_to_the_later():
+    times = np.array([0.30002, 0.35, 0.39998, 0.4, 100.30004])
+    for dtype in (np.float32, np.float64):
+        tolerance = time_tolerance(times.astype(dtype).astype(np.float64), np.dtype(dtype))
+        assert step_counts(times, 0.1, tolerance).tolist() == [4, 4, 4, 4, 1004]
+
+
+def test_times_that_are_more_than_half_a_step_apart_are_refused():
+    late = np.array([700_000.1])
+    assert steps_on_grid("t", late, 0.1) == 7_000_001
+    with pytest.raises(jn.InvalidValueError, match=r"t must be in float64.*0\.0625 ms apart"):
+        steps_on_grid("t", late.astype(np.float32), 0.1)
+    assert steps_on_grid("t", late.astype(np.float32), 0.125) == 5_600_001
+
+
 def test_an_error_says_whose_duration_it_is():
     with pytest.raises(jn.InvalidValueError) as caught:
         steps_on_grid("projection 'A->B': delay", 0.15, 0.1)
@@ -94,6 +135,7 @@ def test_a_bad_dt_is_refused(dt):
 def test_a_good_dt_is_a_float():
     assert type(check_dt(np.float32(0.5))) is float
     assert check_dt(1) == 1.0
+    assert [check_dt(x(0.1)) for x in (np.float32, np.float16, jnp.float32)] == [0.1] * 3
 
 
 @pytest.mark.parametrize("tau", [0.05, 0.5, 2.0, 10.0, 1e6])

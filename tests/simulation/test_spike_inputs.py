@@ -229,6 +229,17 @@ def test_times_in_seconds_are_told():
         jn.simulate(net, 1000.0, inputs={"in": spikes})
 
 
+def test_times_in_float32_come_in_the_steps_of_float64():
+    net = jn.build(jn.Description([jn.Population("in", 1, jn.neurons.Relay())]), 0, DT)
+    times = [100.3, 207.7, 311.1, 413.8]  # 100.300003, 311.100006
+    spikes = jn.SpikeTrains(np.array(times, np.float32), [0] * 4, 1, 0.0, 500.0)
+    result = jn.simulate(net, 500.0, inputs={"in": spikes})
+    np.testing.assert_allclose(result.spikes["in"].times, times, rtol=1e-12)
+    late = jn.SpikeTrains(np.array([700_000.1], np.float32), [0], 1, 0.0, 800_000.0)
+    with pytest.raises(jn.InvalidValueError, match="SpikeTrains: times must be in float64"):
+        jn.simulate(net, 500.0, inputs={"in": late})
+
+
 def test_a_saved_run_knows_its_spikes(tmp_path):
     """In any order; of other spikes it goes on only after the steps that were run."""
     saved = lambda ms, spikes: jn.simulate(  # noqa: E731

@@ -4,6 +4,7 @@ import dataclasses
 import pickle
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from jaxneuro._numerics.windows import in_window
 from jaxneuro._run.recorded import NotRecordedError
 from jaxneuro._run.spikes import spike_times, steps_near
 from tests.network.networks import balanced
+from tests.refusing import assert_refused
 
 TRAINS = jn.SpikeTrains([12.0, 10.1, 14.0, 12.0], [0, 2, 1, 1], 4, 10.0, 14.0)
 equal = np.testing.assert_array_equal
@@ -134,6 +136,22 @@ def test_all_steps_that_end_in_a_window_are_near_it(first, n_steps, dt, ends, sh
     begin, end = steps_near(window, first, n_steps, dt)
     assert 0 <= begin <= end <= n_steps
     assert not inside.size or (begin <= inside[0] and inside[-1] < end)
+
+
+@pytest.mark.parametrize("make", [np.float32, jnp.float32])
+def test_times_in_float32_are_in_the_steps_of_float64(make):
+    times = [100.3, 207.7, 311.1, 413.8]
+    trains = jn.SpikeTrains(make(times), [0] * 4, 1, 0.0, 413.8)  # 311.10001, 413.79999
+    for x in (trains, pickle.loads(pickle.dumps(trains)), trains.first(1)):
+        equal(x.steps(0.1), [1002, 2076, 3110, 4137])
+        equal(np.flatnonzero(x.dense(0.1)), [1002, 2076, 3110, 4137])
+    part = trains.between(100.3, 311.1)
+    equal(part.steps(0.1, 100.3), [1073, 2107])
+    equal(np.flatnonzero(part.dense(0.1)), [1073, 2107])
+    assert trains.times.dtype == np.float64
+    late = jn.SpikeTrains(make([700_000.1]), [0], 1, 600_000.0, 800_000.0)
+    assert_refused(lambda: late.dense(0.1), "SpikeTrains", "times", "0.0625 ms apart")
+    assert late.steps(0.125) == [5_600_000]
 
 
 def test_counts_and_back():
