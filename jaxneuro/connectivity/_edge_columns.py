@@ -4,6 +4,7 @@ import contextlib
 import csv
 import gzip
 import importlib
+import re
 import warnings
 import zlib
 from collections.abc import Iterator, Mapping
@@ -120,8 +121,14 @@ def _whole(path: Path, field: str) -> Iterator[None]:
     """Raises `InvalidValueError` for a file that cannot be read inside."""
     try:
         yield
-    except Exception as error:  # pyarrow has errors that are of no built-in kind
-        if not isinstance(error, _BROKEN) and not type(error).__module__.startswith("pyarrow"):
+    except UnicodeDecodeError as error:
+        got = f"{path}, which has the byte 0x{error.object[error.start]:02x} ({error.reason})"
+        hint = ". Save it again as UTF-8: Excel's 'Unicode text' is UTF-16"
+        raise spec.InvalidValueError(OWNER, field, "text in UTF-8", got, hint) from error
+    except Exception as error:
+        # Errors of pyarrow are of no built-in kind, and those of pandas do not name the file.
+        reader = type(error).__module__.partition(".")[0]
+        if not isinstance(error, _BROKEN) and reader not in ("pyarrow", "pandas"):
             raise
         got = f"{path}, which cannot be read: {error!r}"
         raise spec.InvalidValueError(OWNER, field, "a whole file", got) from error
@@ -130,7 +137,7 @@ def _whole(path: Path, field: str) -> Iterator[None]:
 def _of_file(path: Path, field: str = "edges") -> tuple[list[Any], Any]:
     """The columns of a file, given as a field, and a function that reads some of them."""
     with _whole(path, field):
-        columns, read = _opened(path)
+        columns, read = _opened(path, field)
 
     def read_whole(names: list[Any]) -> list[Shaped[np.ndarray, " rows"]]:
         with _whole(path, field):
@@ -139,14 +146,14 @@ def _of_file(path: Path, field: str = "edges") -> tuple[list[Any], Any]:
     return columns, read_whole
 
 
-def _opened(path: Path) -> tuple[list[Any], Any]:
+def _opened(path: Path, field: str) -> tuple[list[Any], Any]:
     if not path.is_file():
         raise NoSuchFileError(f"Explicit.from_edges: there must be a file {path}; there is none")
     kind = "".join(s for s in path.suffixes if s != ".gz").lower()[-8:]
     if kind.endswith((".parquet", ".pq")):
         return _of_parquet(path)
     if kind.endswith((".csv", ".tsv")):
-        return _of_text(path, "\t" if kind.endswith(".tsv") else ",")
+        return _of_text(path, "\t" if kind.endswith(".tsv") else ",", field)
     must = "a file that ends in .csv, .tsv, .csv.gz, .parquet or .pq"
     raise spec.InvalidValueError(OWNER, "edges", must, path.name)
 
@@ -195,9 +202,9 @@ def _by_row_groups(file: Any, names: list[Any]) -> dict[Any, Shaped[np.ndarray, 
     return arrays or None
 
 
-def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:
+def _of_text(path: Path, mark: str, field: str) -> tuple[list[Any], Any]:
     """By pandas, which is several times faster, or by NumPy."""
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
+    with _text_of(path) as file:
         header = file.readline().rstrip("\r\n")
     if not header:
         must = "a file that begins with the names of its columns"
@@ -207,6 +214,7 @@ def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:
 
     def read(names: list[Any]) -> list[Shaped[np.ndarray, " rows"]]:
         at = [columns.index(name) for name in names]
+        _check_widths(path, mark, len(columns), field)
         if pandas is None:
             return [_column(path, mark, i) for i in at]
         used = sorted(set(at))
@@ -222,6 +230,76 @@ def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:
         return [_stripped(frame.iloc[:, used.index(i)].to_numpy()) for i in at]
 
     return columns, read
+
+
+def _text_of(path: Path) -> Any:
+    return (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig")
+
+
+def _check_widths(path: Path, mark: str, width: int, field: str) -> None:
+    """Raises `InvalidValueError` unless all rows have `width` fields, as many as the header.
+
+    pandas shifts the columns of wider rows and fills shorter ones, without a word.
+    """
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+        header = file.readline()
+        if b"\r" not in header[:-2] and all(_is_even(x, mark, width) for x in _pieces(file)):
+            return
+    with _text_of(path) as file:
+        rows = csv.reader(file, **_reading(mark))
+        for row in rows:
+            is_blank = not row or (len(row) == 1 and not row[0].strip(" "))
+            if len(row) != width and not is_blank:
+                raise _uneven(path, row, rows.line_num, width, field)
+
+
+def _uneven(path: Path, row: list[str], line: int, width: int, field: str) -> ValueError:
+    """The error for a row that is wider or shorter than the header."""
+    got, hint = f"{len(row)} in line {line} of {path}", ""
+    if len(row) > width:
+        hint = (
+            ". If R wrote row names, write with row.names=FALSE, or read the file with pandas and "
+            "give the frame. If numbers have decimal commas, write points"
+        )
+    if len(row) == width + 1 and not row[-1]:
+        hint = ". The line ends with a separator: delete it"
+    must = f"a file whose rows have as many fields as its header, {width}"
+    return spec.InvalidValueError(OWNER, field, must, got, hint)
+
+
+_PIECE = 1 << 18  # bytes of a file, which a cache holds
+
+
+def _pieces(file: Any) -> Iterator[bytes]:
+    """What is left of a file in pieces of whole lines; a line longer than a piece is cut."""
+    rest = b""
+    while block := file.read(_PIECE):
+        lines, newline, rest = (rest + block).rpartition(b"\n")
+        yield lines + newline if newline else rest
+    yield rest + b"\n"
+
+
+def _is_even(lines: bytes, mark: str, width: int) -> bool:
+    """Whether all lines that are not blank surely have `width` fields; False where in doubt.
+
+    Looks at many lines at once. In doubt are lines that end with CR alone, and quotes around a
+    separator: where every field has an even number of quotes, none hides a separator.
+
+    Raises:
+        UnicodeDecodeError: for bytes that are not UTF-8.
+    """
+    if not lines.endswith(b"\n") or (b"\r" in lines and b"\r" in lines.replace(b"\r\n", b"\n")):
+        return False
+    if not lines.isascii():
+        lines.decode()
+    row = (mark * (width - 1) + "\n").encode()
+    others = bytes(set(range(256)) - set(f'{mark}\n"'.encode()))
+    for _ in range(2):
+        kept = lines.translate(None, others).replace(b'""', b"")
+        if kept == row * (len(kept) // width):
+            return True
+        lines = re.sub(rb"(?m)^[ \r]*\n", b"", lines)  # blank lines
+    return False
 
 
 def _reading(mark: str) -> dict[str, Any]:

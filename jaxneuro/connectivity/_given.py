@@ -182,8 +182,9 @@ class Explicit(Rule):
 
         Raises:
             FileNotFoundError: for a missing file (a `ValueError` too).
-            InvalidValueError: for a missing column, columns of several lengths, an id that is
-                missing or not known, a negative index, a weight that is not finite (all with the
+            InvalidValueError: for a missing column, columns of several lengths, a file with a row
+                that is wider or shorter than its header (with the line) or that is not in UTF-8,
+                an id that is missing or not known, a negative index, a weight that is not finite (all with the
                 row), or a repeated pair with `duplicates="refuse"`.
             ImportError: for parquet without pyarrow.
         """

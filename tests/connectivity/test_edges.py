@@ -1,6 +1,8 @@
 """Lists of edges: columns and files, names of neurons, repeated pairs, refusals."""
 
+import csv
 import gzip
+import io
 
 import hypothesis
 import hypothesis.strategies as st
@@ -309,6 +311,90 @@ def test_a_file_of_another_form_says_which_columns_it_has(tmp_path, text):
     file = tmp_path / "edges.csv"
     file.write_text(text)
     assert_refused(lambda: Explicit.from_edges(file), OWNER, "edges", "the columns [")
+
+
+HEAD = "pre,post,weight\n"
+UNEVEN = {  # what is said of the line, and a part of the hint
+    "R's row names": (
+        '"pre","post","weight"\n"1",0,1,2.5\n"2",1,2,3.5\n',
+        "4 in line 2",
+        "row.names",
+    ),
+    "R's row names of names": ('"pre","post"\n"1","a","b"\n"2","b","c"\n', "3 in line 2", "row.n"),
+    "decimal commas": (HEAD + "0,1,2,5\n1,2,3,5\n", "4 in line 2", "decimal commas"),
+    "one decimal comma": (HEAD + "0,1,2\n1,2,3,5\n", "4 in line 3", "decimal commas"),
+    "trailing commas": (HEAD + "0,1,2,\n1,2,3,\n", "4 in line 2", "ends with a separator"),
+    "one trailing comma": (HEAD + "0,1,2\n\n1,2,3,\n", "4 in line 4", "ends with a separator"),
+    "short": (HEAD + "0,1,2\n1,2\n", "2 in line 3", ""),
+    "short and wide": (HEAD + "0,1,2,3\n1,2\n", "4 in line 2", ""),
+    "short at the end": (HEAD + "0,1,2\n1", "1 in line 3", ""),
+    "quotes": (HEAD + '"0","1","2"\r\n"0, 1",1\r\n', "2 in line 3", ""),
+}
+
+
+@pytest.mark.parametrize("by", ["pandas", "numpy"])
+@pytest.mark.parametrize(("text", "got", "hint"), UNEVEN.values(), ids=UNEVEN.keys())
+def test_rows_that_are_wider_or_shorter_than_the_header(tmp_path, monkeypatch, text, got, hint, by):
+    if by == "numpy":
+        monkeypatch.setattr(_edge_columns, "_optional", lambda name: None)
+    for name in ("e.csv", "e.csv.gz", "e.tsv"):
+        file, said = tmp_path / name, text.replace(",", "\t") if name == "e.tsv" else text
+        file.write_bytes(gzip.compress(said.encode()) if name == "e.csv.gz" else said.encode())
+        for table, options, field in ((file, {}, "edges"), (NAMED, {"neurons": file}, "neurons")):
+            with pytest.raises(jn.InvalidValueError) as caught:
+                read(table, **options)
+            error = caught.value
+            assert (error.owner, error.field) == (OWNER, field)
+            assert got in error.got
+            assert name in error.got
+            assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"pre","post","weight"\n"2","1","5"\n"0","1","-2"\n"1","0","3"\n"2","0","7"\n',
+        "pre,post,weight\r\n2,1,5\r\n0,1,-2\r\n\r\n1,0,3\r\n2,0,7\r\n\r\n",
+        "pre,post,weight\r2,1,5\r0,1,-2\r1,0,3\r2,0,7",
+        'pre,post,weight,said\n2,1,5,a\n0,1,-2,\n1,0,3,"b\n""c,"\n  \n2,0,7,"d,e"',
+        'pre,post,weight,said\n2,1,5,5" wide\n0,1,-2, "a,b"\n1,0,3,\n2,0,7,\n',
+    ],
+)
+@pytest.mark.parametrize("piece", [7, 1 << 18])
+def test_rows_of_every_form_that_are_as_wide_as_the_header(tmp_path, monkeypatch, text, piece):
+    monkeypatch.setattr(_edge_columns, "_PIECE", piece)
+    (file := tmp_path / "e.csv").write_bytes(text.encode())
+    assert listed(read(file)) == (PRE, POST, WEIGHT)
+
+
+@hypothesis.given(
+    st.lists(st.sampled_from(["a", "é", ",", '"', "\n", "\r\n", " ", "\r", '"a"', "a,a\n"])),
+    st.integers(1, 3),
+)
+def test_lines_that_are_found_even_are_so(parts, width):
+    text = "".join(parts) + "\n"
+    rows = list(csv.reader(io.StringIO(text, newline=None), skipinitialspace=True))
+    widths = {len(row) for row in rows if row and (len(row) > 1 or row[0].strip())}
+    if _edge_columns._is_even(text.encode(), ",", width):
+        assert widths <= {width}
+    elif not {'"', "\r", '"a"'} & set(parts):
+        assert widths - {width}
+
+
+def test_a_quote_that_does_not_end(tmp_path):
+    (file := tmp_path / "e.csv").write_text(HEAD + '0,1,2\n0,1,"2\n3,4,5\n')
+    with pytest.raises(jn.InvalidValueError, match=r"edges must be a whole file; got .*e\.csv"):
+        read(file)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_a_file_that_is_not_utf_8_is_named(tmp_path, encoding):
+    for rows in ("é,1\n", "0,1\n" * 100_000 + "é,1\n"):
+        (file := tmp_path / "e.csv").write_bytes(f"pre,post\n{rows}".encode(encoding))
+        with pytest.raises(jn.InvalidValueError, match=r"text in UTF-8; got .*e\.csv, which has"):
+            read(file)
+    file.write_text("pre,post\né,ü\n", encoding="utf-8-sig")
+    assert read(file).neurons.tolist() == ["é", "ü"]
 
 
 def test_text_that_is_no_unicode_in_parquet(tmp_path):
