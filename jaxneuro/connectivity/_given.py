@@ -184,8 +184,8 @@ class Explicit(Rule):
             FileNotFoundError: for a missing file (a `ValueError` too).
             InvalidValueError: for a missing column, columns of several lengths, a file with a row
                 that is wider or shorter than its header (with the line) or that is not in UTF-8,
-                an id that is missing or not known, a negative index, a weight that is not finite (all with the
-                row), or a repeated pair with `duplicates="refuse"`.
+                an id that is missing or not known, a negative index, a weight that is not finite
+                (all with the row), or a repeated pair with `duplicates="refuse"`.
             ImportError: for parquet without pyarrow.
         """
         i, j, w, ids = read_edges(edges, pre, post, weight, neurons, duplicates)
