@@ -70,9 +70,13 @@ WORK = {
         *("assembly", 1e6, 2000.0, 1e4), bytes_per_event=0.0, operations=HASH_OPERATIONS, more=101
     ),
 }
-# What others measured [us per step], and where; a step is 0.1 ms of biology.
+# Times per step of other simulators [us]; a step is 0.1 ms of biology. Those of the microcircuit are
+# real-time factors of 0.272 and 0.386 (Golosio et al. 2023), listed in docs/benchmarking of
+# github.com/INM-6/microcircuit-PD14-model.
 OTHERS = {
-    "microcircuit": "27.2 (0.272 of real time, NEST GPU, RTX 4090)",
+    "microcircuit": (
+        "27.2 with Poisson drive (GeNN, RTX 4090), 38.6 with constant drive (NEST GPU, RTX 4090)"
+    ),
     "COBA, 4,000": "26.6 (A6000)",
 }
 
