@@ -28,17 +28,23 @@ def set_threads(options: argparse.Namespace) -> None:
     jn.configure_cpu(xla_threads=xla_threads)
 
 
-def main() -> None:
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all benchmarks; what it returns has the `run` of the one that is named."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="name", required=True, metavar="NAME")
-    modules = {name: importlib.import_module(f"benchmarks.{name}") for name in NAMES}
-    for name, module in modules.items():
+    for name in NAMES:
+        module = importlib.import_module(f"benchmarks.{name}")
         command = commands.add_parser(name, help=str(module.__doc__).splitlines()[0])
         command.add_argument("--threads", type=int, default=1)
+        command.set_defaults(run=module.run)
         module.add_options(command)
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = make_parser().parse_args()
     set_threads(options)
-    modules[options.name].run(options)
+    options.run(options)
 
 
 if __name__ == "__main__":

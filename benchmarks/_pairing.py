@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from ._environments import PeerError
-from ._record import Record
+from ._record import Record, round_floats
 
 OURS = "ours"
 
@@ -44,6 +44,11 @@ class Table:
     def ratio(self) -> dict[str, float]:
         """Median over the turns of peer/ours."""
         return {name: median(ratios) for name, ratios in self.ratios.items()}
+
+    @property
+    def over_ours(self) -> Record:
+        """The median ratios as a field of our record."""
+        return {"over_ours": {name: round_floats(x) for name, x in self.ratio.items()}}
 
 
 def pair(

@@ -54,7 +54,7 @@ def run_peer(
     command = [str(environment(peer)), str(SCRIPTS / f"{peer}_{bench}.py")]
     for name, value in options.items():
         command += [f"--{name}", str(value)]
-    with _all_cores():
+    with all_cores():
         done = subprocess.run(
             command, env=_clean_environ(), capture_output=True, text=True, check=False
         )
@@ -78,7 +78,7 @@ def _clean_environ() -> dict[str, str]:
 
 
 @contextmanager
-def _all_cores() -> Iterator[None]:
+def all_cores() -> Iterator[None]:
     """Give this thread its original cores while it starts and awaits a child, which inherits."""
     if _CORES is None:
         yield

@@ -130,5 +130,5 @@ def run_network(
         return ours[-1]
 
     table = pair(once, {name: peer(name) for name in options.against}, options.repeats)
-    print_record(median_record(ours))
+    print_record(median_record(ours) | table.over_ours)
     print_table(table)

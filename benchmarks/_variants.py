@@ -55,6 +55,7 @@ def run_variants(
     table = pair(once("with"), others, options.repeats)
     turns = [(w["wall_s"], o["wall_s"]) for w, o in zip(records["with"], records["without"])]
     lines = {name: median_record(records[name]) for name in ours}
+    lines["with"] |= table.over_ours
     lines["with"]["over_without"] = round_floats(median(w / o for w, o in turns))
     if extend is not None:
         lines["with"] |= extend(median(w - o for w, o in turns))

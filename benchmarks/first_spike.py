@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The number of neurons, of turns, and the simulators to run beside."""
     parser.add_argument("--neurons", type=int, default=4000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--peers", nargs="*", default=[], choices=known_peers("coba"))
+    parser.add_argument("--against", nargs="*", default=[], choices=known_peers("coba"))
 
 
 def ours(folder: str, neurons: int) -> Record:
@@ -67,12 +67,12 @@ def turns(options: argparse.Namespace) -> dict[str, list[Record]]:
         with tempfile.TemporaryDirectory() as folder:
             for run in ("jaxneuro, first run", "jaxneuro, second run"):
                 found.setdefault(run, []).append(ours(folder, options.neurons))
-        for name in options.peers:
+        for name in options.against:
             try:
                 found.setdefault(name, []).append(peer(name, options.neurons))
             except PeerError as error:
                 print(error, file=sys.stderr)
-                options.peers = [x for x in options.peers if x != name]
+                options.against = [x for x in options.against if x != name]
     return found
 
 

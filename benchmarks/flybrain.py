@@ -101,6 +101,6 @@ def run(options: argparse.Namespace) -> None:
         return lambda: run_peer(name, "flybrain", options.neurons, *how, edges=options.edges)
 
     table = pair(once, {name: peer(name) for name in options.against}, options.repeats)
-    print_record(median_record(records))
+    print_record(median_record(records) | table.over_ours)
     if options.against:
         print_table(table)

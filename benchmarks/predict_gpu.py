@@ -70,8 +70,8 @@ WORK = {
         *("assembly", 1e6, 2000.0, 1e4), bytes_per_event=0.0, operations=HASH_OPERATIONS, more=101
     ),
 }
-# Times per step of other simulators [us]; a step is 0.1 ms of biology. Those of the microcircuit are
-# real-time factors of 0.272 and 0.386 (Golosio et al. 2023), listed in docs/benchmarking of
+# Times per step of other simulators [us]; a step is 0.1 ms of biology. The microcircuit's are
+# real-time factors of 0.272 and 0.386 (Golosio et al. 2023), from docs/benchmarking of
 # github.com/INM-6/microcircuit-PD14-model.
 OTHERS = {
     "microcircuit": (
