@@ -335,6 +335,8 @@ class GLIF(Neuron):
         v, *others = self._moved(state, drive, dt)
         new = [jnp.where(free, x, y) for x, y in zip((drive.jumped(v), *others), state)]
         spikes = threshold(new[0], self.v_th + new[3] + new[4], self.surrogate, state.v)
+        # A reset that depends on v may hold v above the threshold.
+        spikes = jnp.where(free, spikes, jnp.zeros_like(spikes))
         fired = spikes if self.surrogate is None else spikes > 0
         return GLIFState._make((*new, fired, left)), spikes
 

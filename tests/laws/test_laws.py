@@ -29,7 +29,9 @@ from tests.zoo import (
 FEW_ULP = 2e-6
 WITH_ORACLE = {name: case for name, case in CASES.items() if case.oracle is not None}
 FACTORS = np.random.default_rng(1).uniform(0.98, 1.02, N)
+REFRACTORY = {k: case for k, case in zoo.NEURONS.items() if getattr(case.model, "t_ref", 0.0) > 0}
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+every_refractory = pytest.mark.parametrize("case", REFRACTORY.values(), ids=REFRACTORY.keys())
 every_oracle = pytest.mark.parametrize("case", WITH_ORACLE.values(), ids=WITH_ORACLE.keys())
 quick_step = quick_jit(step)
 quick_batch = quick_jit(jax.vmap(zoo.walk, in_axes=(None, 0, 0, None, None)))
@@ -215,6 +217,19 @@ def test_no_nan_for_bounded_input(case, scale):
     model = spread(case)
     state, out = fast_run(model, init(model, N), inputs(model, STEPS, seed=5, scale=scale))
     assert all(np.isfinite(np.asarray(x)).all() for x in jax.tree.leaves((state, out)))
+
+
+@every_refractory
+def test_no_two_spikes_within_t_ref(case):
+    """Under a strong drive: of any sign for the one half, inward in every step for the other."""
+    model, xs = spread(case, FACTORS), inputs(case.model, STEPS, seed=3, scale=30.0)
+    inward = np.arange(N) < N // 2
+    xs = jax.tree.map(lambda x: np.where(inward, np.abs(x), x), xs)
+    spikes = fast_run(model, init(model, N), xs)[1]["spikes"]
+    assert (spikes.sum(axis=0)[inward] > 5).all()
+    held = np.rint(np.asarray(model.t_ref) / zoo.setting(case.model).dt)
+    for train, steps in zip(spikes.T, held):
+        assert (np.diff(np.flatnonzero(train)) > steps).all()
 
 
 @every_case

@@ -164,3 +164,9 @@ def test_levels_share_a_group():
         alone = jn.simulate(p.model, 100.0, current=400.0, n=5, dt=0.1)
         np.testing.assert_array_equal(result.events(p.name), alone.events("neurons"))
     assert result.traces["5"]["theta_v"].max() > 0.5
+
+
+def test_no_spikes_while_refractory():
+    """A strong current leaves v above the threshold after the reset: spikes are 5 steps apart."""
+    result = jn.simulate(GLIF(t_ref=4.0), 20.0, dt=1.0, current=2000.0)
+    np.testing.assert_array_equal(result.events("neurons")[0], [1.0, 6.0, 11.0, 16.0])
