@@ -21,7 +21,7 @@ from .._arrays import as_array
 from .bits import pack_reference
 from .call import batched, by_platform, native_update, over_batch
 from .clock import Clock, Step
-from .fused_scan import fused_on_gpu
+from .fused_scan import fused_or_plain
 from .native import native_available
 
 LONG_AGO = -(2**30)  # the time of an event that never was
@@ -104,7 +104,7 @@ def _batched(native: bool, first: int, longest_delay: int) -> Any:
 
         def on_gpu(*operands: Any) -> Any:
             fused = over_batch(functools.partial(_fused, first, longest_delay), _RANKS)
-            return fused_on_gpu(
+            return fused_or_plain(
                 fused, reference, "events are logged in several launches", *operands
             )
 

@@ -1,13 +1,14 @@
 """A loop over time steps that becomes one launch where it is lowered for CUDA.
 
-As in `gpu`, the branch for CUDA is one primitive, whose lowering traces the kernel: a CPU user does
-not import Pallas, waits for nothing and runs the loop itself. What cannot be fused is found while
+The loop is one primitive, whose lowering for CUDA traces the kernel: a CPU user does not import
+Pallas, waits for nothing and runs the loop itself. What cannot be fused is found while
 lowering, and the loop is lowered instead.
 
 A step is fused as a flat list of elementwise operations: one that neither mixes elements nor loops
 can be cut into blocks of any size, and each gives the results that the whole has.
 """
 
+import functools
 import logging
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,14 +18,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.custom_derivatives import SymbolicZero
 from jax.extend.core import Literal, Primitive, jaxpr_as_fun
-from jax.interpreters import batching, mlir
+from jax.interpreters import ad, batching, mlir
 
 from .._arrays import is_traced
 
 _log = logging.getLogger("jaxneuro")
-_fused = Primitive("fused_on_gpu")
+_fused = Primitive("fused_or_plain")
 _fused.multiple_results = True
 
 
@@ -39,52 +39,20 @@ def fused_or_plain(fused: Callable, plain: Callable, otherwise: str, *operands: 
     raise anything, and a line in the log then says `otherwise`. Derivatives, and batches that the
     kernel does not take, are those of `plain`.
     """
-    special, flat, avals, leaves, tree = _flattened(fused, plain, operands)
-    out = _either(special, flat, avals, otherwise)(*leaves)
-    return jax.tree.unflatten(tree, out)
-
-
-def fused_on_gpu(fused: Callable, plain: Callable, otherwise: str, *operands: Any) -> Any:
-    """`fused_or_plain` for what is lowered for CUDA alone, and has no derivatives."""
-    special, flat, avals, leaves, tree = _flattened(fused, plain, operands)
-    how = {"special": special, "plain": flat, "avals": avals, "otherwise": otherwise}
-    return jax.tree.unflatten(tree, _fused.bind(*leaves, **how))
-
-
-def _flattened(fused: Callable, plain: Callable, operands: Any) -> tuple:
-    """Both as functions of flat lists, with the shapes of the results, the operands, and how the
-    results are nested."""
     closed, shapes = jax.make_jaxpr(plain, return_shape=True)(*operands)
     leaves, tree = jax.tree.flatten(operands)
 
     def special(*leaves: Any) -> Any:
         return jax.tree.leaves(fused(*jax.tree.unflatten(tree, leaves)))
 
-    out = tuple(closed.out_avals), leaves, jax.tree.structure(shapes)
-    return special, jaxpr_as_fun(closed), *out
+    how = {"special": special, "plain": jaxpr_as_fun(closed), "avals": tuple(closed.out_avals)}
+    out = _fused.bind(*leaves, **how, otherwise=otherwise)
+    return jax.tree.unflatten(jax.tree.structure(shapes), out)
 
 
-def _either(special: Callable, plain: Callable, avals: tuple, otherwise: str) -> Callable:
-    def on_gpu(*leaves: Any) -> Any:
-        how = {"special": special, "plain": plain, "avals": avals}
-        return _fused.bind(*leaves, **how, otherwise=otherwise)
-
-    @jax.custom_jvp
-    def either(*leaves: Any) -> Any:
-        return lax.platform_dependent(*leaves, cuda=on_gpu, default=plain)
-
-    def jvp(primals: Any, tangents: Any) -> Any:
-        # Only what is differentiated: a tangent of zeros would cost as much as any.
-        moving = [k for k, t in enumerate(tangents) if not isinstance(t, SymbolicZero)]
-
-        def of(*values: Any) -> Any:
-            given = dict(zip(moving, values))
-            return plain(*(given.get(k, x) for k, x in enumerate(primals)))
-
-        return jax.jvp(of, [primals[k] for k in moving], [tangents[k] for k in moving])
-
-    either.defjvp(jvp, symbolic_zeros=True)
-    return either
+@_fused.def_impl
+def _now(*operands: Any, **how: Any) -> Any:
+    return jax.jit(functools.partial(_fused.bind, **how))(*operands)
 
 
 @_fused.def_abstract_eval
@@ -92,9 +60,21 @@ def _shapes(*_: Any, avals: tuple, **__: Any) -> Any:
     return avals
 
 
+def _slopes(primals: Any, tangents: Any, *, plain: Any, **_: Any) -> Any:
+    # Only what is differentiated: a tangent of zeros would cost as much as any.
+    moving = [k for k, t in enumerate(tangents) if not isinstance(t, ad.Zero)]
+
+    def of(*values: Any) -> Any:
+        given = dict(zip(moving, values))
+        return plain(*(given.get(k, x) for k, x in enumerate(primals)))
+
+    return jax.jvp(of, [primals[k] for k in moving], [tangents[k] for k in moving])
+
+
 def _batch(
     operands: Any, axes: Any, *, special: Any, plain: Any, avals: tuple, otherwise: str
 ) -> Any:
+    """All results have the axis, and those of derivatives too: also what no operand changes."""
     specials, plains = (jax.vmap(f, tuple(axes)) for f in (special, plain))
     closed = jax.make_jaxpr(plains)(*operands)
     avals = tuple(closed.out_avals)
@@ -111,10 +91,16 @@ def _lower(ctx: Any, *operands: Any, special: Any, plain: Any, avals: tuple, oth
             return mlir.lower_fun(special, multiple_results=True)(ctx, *operands)
     except Exception as error:  # a model of other operations, or a GPU that JAX does not know
         _log.info("%s on a GPU: %s", otherwise, error)
-        return mlir.lower_fun(plain, multiple_results=True)(ctx, *operands)
+        return _lower_plain(ctx, *operands, plain=plain)
 
 
+def _lower_plain(ctx: Any, *operands: Any, plain: Any, **_: Any) -> Any:
+    return mlir.lower_fun(plain, multiple_results=True)(ctx, *operands)
+
+
+ad.primitive_jvps[_fused] = _slopes
 batching.primitive_batchers[_fused] = _batch
+mlir.register_lowering(_fused, _lower_plain)
 mlir.register_lowering(_fused, _lower, platform="cuda")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import jaxneuro as jn
 from tests.quickly import quick_jit
-from tests.zoo import CASES, NEURONS, cast, costly, init, inputs, ready, run
+from tests.zoo import CASES, NEURONS, cast, costly, init, inputs, is_number, ready, run, setting
 
 N, STEPS = 16, 100
 # Not what only spikes: counts have a law of their own, a drawn spike has no gradient.
@@ -154,3 +154,81 @@ def test_the_number_of_spikes_has_no_slope(case):
     """0, and never NaN: a count jumps where a probability passes a word."""
     slopes = count_slopes(*split(case.model), inputs(case.model, 50, n=N))
     assert all((np.asarray(x) == 0).all() for x in jax.tree.leaves(slopes))
+
+
+# --- Through whole networks: a batch of runs, and the derivative of its sum.
+
+CONNECTED = {
+    k: c for k, c in CASES.items() if isinstance(c.model, jn.Neuron | jn.Synapse | jn.Release)
+}
+GIVEN_SPIKES = jn.neurons.Relay, jn.neurons.PoissonSource  # nothing is connected to them
+EACH = jn.connectivity.AllToAll()
+CURRENT = jn.synapses.Exponential(5.0)
+
+
+def trained(case):
+    """A network as those that are trained: spikes, the model between two weights, a readout."""
+    model, dt = case.model, setting(case.model).dt
+    spiking = jn.neurons.LIF(t_ref=0.0, surrogate=jn.surrogates.FastSigmoid())
+    start = {"v": np.float32([-50.001, -50.02, -50.1])}
+    populations = [
+        jn.Population("source", 3, spiking, start),
+        jn.Population("between", 2, model if isinstance(model, jn.Neuron) else spiking),
+        jn.Population("readout", 2, jn.neurons.LeakyIntegrator()),
+    ]
+    first, how = CURRENT, {"weight": 1.0, "delay": dt, "name": "first"}
+    graded = {}
+    if isinstance(model, jn.Neuron):
+        first = jn.synapses.Direct(model.ports[0]) if model.ports else CURRENT
+        graded = {} if case.spiking else {"release": jn.release.Graded()}
+    elif isinstance(model, jn.Release):
+        how["release"] = model
+    else:
+        first = jn.synapses.Into(model, model.ports[0]) if model.ports else model
+        if isinstance(model, jn.synapses.Direct):
+            populations[1] = jn.Population("between", 2, jn.neurons.IafPscExp())
+    ends = "source", "between", EACH
+    if setting(model).concentrations:
+        cleared = jn.release.ClearedTransmitter()
+        projections = []
+        couplings = [jn.Coupling(*ends, weight=1.0, synapse=first, release=cleared, name="first")]
+    else:
+        projections = [jn.Projection(*ends, synapse=first, **how)]
+        couplings = []
+    if isinstance(model, GIVEN_SPIKES):
+        projections = []
+    last = jn.Projection(
+        *("between", "readout", EACH), weight=1.0, delay=dt, synapse=CURRENT, name="last", **graded
+    )
+    drive = jn.Stimulation("source", jn.stimuli.Current(2000.0))
+    description = jn.Description(populations, [*projections, last], [drive], couplings=couplings)
+    return jn.build(description, 0, dt)
+
+
+@quick_jit
+def slopes_of_runs(net, weights):
+    """Of each run in a batch: of the sum of the batch, and of each alone."""
+
+    def loss(weights):
+        mine = net
+        for name, weight in weights.items():
+            mine = mine.set(name, weight=weight)
+        state, _ = jn.scan(mine, mine.init(0), 20)
+        cells = [(group.neurons, group.receptors) for group in state.groups]
+        return sum(jnp.mean(x) for x in jax.tree.leaves(cells) if is_number(x))
+
+    of_sum = jax.grad(lambda weights: jnp.sum(jax.vmap(loss)(weights)))(weights)
+    return of_sum, jax.vmap(jax.grad(loss))(weights)
+
+
+@pytest.mark.slow(but=["LeakyIntegrator", "NMDA", "TsodyksMarkram"])
+@pytest.mark.parametrize("case", CONNECTED.values(), ids=CONNECTED.keys())
+def test_of_a_batch_of_runs_as_of_each(case):
+    net = trained(case)
+    weights = {"first": np.float32([0.1, 0.2]), "last": np.float32([0.5, 1.5])}
+    weights = {name: w for name, w in weights.items() if name in net.names}
+    of_sum, alone = slopes_of_runs(net, weights)
+    silent = isinstance(case.model, GIVEN_SPIKES)  # in so few steps
+    assert silent or any(np.all(slope) for slope in of_sum.values())
+    for name, slope in of_sum.items():
+        np.testing.assert_allclose(slope, alone[name], rtol=1e-5, atol=1e-7, err_msg=name)
