@@ -18,7 +18,7 @@ from ..spec import InvalidValueError
 from ._brain import Brain
 from ._description import Area, Fibre
 from ._machine import block, check_arcs, fullest, in_order, place_of
-from ._state import BrainState
+from ._state import BrainState, on_host
 
 _ONCE = 1000.0  # as in _machine.py
 _SETTLE = 20  # rounds from random neurons to a side of the coin
@@ -142,9 +142,9 @@ class ProbabilisticAutomaton(eqx.Module):
 
     def decode(self, words: ArrayLike) -> list[Any]:
         """The words of their numbers, int (..., length), as nested lists."""
-        return [
-            self.words[int(x)] if np.ndim(x) == 0 else self.decode(x) for x in np.asarray(words)
-        ]
+        with on_host("decode", words=words):
+            words = np.asarray(words)
+        return [self.words[int(x)] if np.ndim(x) == 0 else self.decode(x) for x in words]
 
 
 def _checked_transitions(transitions: Any) -> list[tuple[Hashable, ...]]:

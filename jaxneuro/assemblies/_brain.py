@@ -173,7 +173,10 @@ class Brain(eqx.Module):
         return active & open_
 
     def with_beta(self, beta: ArrayLike) -> "Brain":
-        """The same brain with another beta: one number, or (F,) one per fibre; may be traced."""
+        """The same brain with another beta: one number, or (F,) one per fibre; may be traced.
+
+        It has no derivative: `jax.grad` through a round raises `ValueError` and names the soft cap.
+        """
         shape = (len(self.fibres),)
         if not is_traced(beta):
             spec.check("with_beta", "beta", spec.Numbers(at_least=0.0, at_most=LARGEST_BETA), beta)
@@ -282,7 +285,10 @@ class Brain(eqx.Module):
         return changed(state, number, wins=jnp.zeros_like(state.areas[number].wins))
 
     def check(self, state: BrainState) -> None:
-        """Raises `ValueError` if a capacity was exceeded, with the one to ask for."""
+        """Raises `ValueError` if a capacity was exceeded, with the one to ask for.
+
+        On the host: a traced state is refused.
+        """
         check_of("check", self, state)
         check(self, state)
 

@@ -15,7 +15,7 @@ from .._kernels.k_cap import k_cap
 from .._warn import warn
 from ..spec import InvalidValueError
 from ._brain import Brain
-from ._state import BrainState, changed, check_room, silent
+from ._state import BrainState, changed, check_room, on_host, silent
 
 # --- Patterns of firing neurons: given as sets, compared as caps.
 
@@ -30,7 +30,8 @@ def patterns(fires: ArrayLike, size: int | None = None) -> Int32[np.ndarray, "*s
     Raises:
         InvalidValueError: for an array that is not bool, and a `size` below that of a pattern.
     """
-    fires = np.asarray(fires)
+    with on_host("patterns", fires=fires):
+        fires = np.asarray(fires)
     if fires.dtype != bool or fires.ndim < 1:
         raise InvalidValueError(
             "patterns", "fires", "bool (..., n)", f"{fires.dtype} {fires.shape}"

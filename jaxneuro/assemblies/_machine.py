@@ -239,7 +239,8 @@ class StateMachine(eqx.Module):
                 f"{word.dtype} {word.shape}",
             )
         if not is_traced(word) and word.size:
-            least, most, last = int(word.min()), int(word.max()), len(self.symbols) - 1
+            word, last = np.asarray(word), len(self.symbols) - 1
+            least, most = int(word.min()), int(word.max())
             if least < -1 or most > last:
                 raise InvalidValueError(
                     "",

@@ -18,8 +18,8 @@ from .._warn import warn
 from ..spec import InvalidValueError
 from ._brain import Brain
 from ._run import shared_neurons
-from ._state import BrainState, check_of, shortages
-from ._weights import edges_of
+from ._state import BrainState, check_of, on_host, shortages
+from ._weights import edges_of, without_derivative
 
 # --- What can be measured of caps and synapses.
 
@@ -121,7 +121,7 @@ def _statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     target = state.areas[wire.into]
     count, times = _between(brain, state, number)
     histogram = jnp.zeros(brain.rounds + 1, jnp.int32).at[times].add(count)
-    weights = wide_to_number(brain.weights[number])
+    weights = wide_to_number(without_derivative(brain).weights[number])
     synapses = jnp.sum(histogram).astype(jnp.float32)
     fires = jnp.sum(target.cap < wire.target.places).astype(jnp.float32)
     pairs = fires * _firing(state, wire)
@@ -199,12 +199,16 @@ def report(brain: Brain, state: BrainState) -> str:
     """The areas and fibres of a brain in a table: supports, caps, synapses and weights.
 
     Raises:
-        InvalidValueError: inside `jit` and `vmap`, for a batch of states, and for a state of
-            another brain.
+        InvalidValueError: for a traced state, a batch of states, and a state of another brain.
     """
     check_of("report", brain, state)
-    if any(is_traced(x) for x in jax.tree.leaves(state)) or np.ndim(state.round):
-        raise ValueError("report: the state must be that of one brain, outside of jit and vmap")
+    with on_host("report", brain=brain, state=state):
+        return _report(brain, state)
+
+
+def _report(brain: Brain, state: BrainState) -> str:
+    if np.ndim(state.round):
+        raise ValueError("report: the state must be that of one brain, not a batch")
     lines = [
         f"{int(state.round)} rounds, {int(state.remembered)} of {brain.rounds} remembered, "
         f"{memory(brain) / 1e6:.1f} MB",

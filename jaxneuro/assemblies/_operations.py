@@ -176,7 +176,8 @@ def _warn_of_nobody(what: str, brain: Brain, state: Any, sources: Sequence[str])
         return
     areas = {area.name: of.fired for area, of in zip(brain.areas, state.areas)}
     fired = [areas.get(name, True) for name in sources]
-    if fired and not any(is_traced(x) or np.any(x) for x in fired):
+    # By NumPy: inside `jit` what JAX makes of a known array is traced.
+    if fired and not any(is_traced(x) or np.any(np.asarray(x)) for x in fired):
         names = " and ".join(map(repr, sources))
         warn(
             f"{what}: nobody fires in {names}, so that nothing happens. Give a cap first: "

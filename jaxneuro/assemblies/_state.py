@@ -1,6 +1,8 @@
 """The state of a brain: reading, setting and checking it."""
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -131,6 +133,21 @@ def _number(value: Any) -> Any:
 
 
 # --- Checks of what a round is given.
+
+
+@contextlib.contextmanager
+def on_host(what: str, **values: Any) -> Iterator[None]:
+    """Around code that reads numbers on the host; inside `jit` it runs at once, while tracing.
+
+    Raises:
+        InvalidValueError: for a value that is traced.
+    """
+    for name, value in values.items():
+        if any(map(is_traced, jax.tree.leaves(value))):
+            must = "a known one (call it outside of jit, vmap and grad)"
+            raise InvalidValueError(what, name, must, "a traced one")
+    with jax.ensure_compile_time_eval():
+        yield
 
 
 def checked_active(
@@ -271,9 +288,8 @@ def _check(name: str, described: Any, area: AreaState, neurons: Integer[np.ndarr
 
 def check(brain: Any, state: BrainState) -> None:
     """See `Brain.check`."""
-    if any(is_traced(x) for x in (state.forgotten, *(area.lost for area in state.areas))):
-        raise ValueError("check: the state must be known; call it after the run, outside of jit")
-    found = shortages(brain, state)
+    with on_host("check", state=state):
+        found = shortages(brain, state)
     if found:
         raise ValueError("; ".join(found))
 

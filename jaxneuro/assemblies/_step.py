@@ -21,7 +21,7 @@ from ._state import (
     checked_active,
     checked_plastic,
 )
-from ._weights import edges_of, fixed_point, nearly, on_grid
+from ._weights import edges_of, fixed_point, nearly, on_grid, without_derivative
 
 
 class Page(NamedTuple):
@@ -53,6 +53,7 @@ def step(brain: Any, state: BrainState, active: ArrayLike, plastic: ArrayLike = 
     """See `Brain.step`."""
     plastic = checked_plastic("a round", plastic)
     check_state("a round", brain, state)
+    brain = without_derivative(brain)
     driving = drivers(brain, state, active)
     if not is_traced(state.remembered) and not is_traced(active):  # one round outside of jit
         check_room_of_run("a round", brain, state, np.asarray(active)[None], plastic)
@@ -223,6 +224,7 @@ def _balanced_input(
 
 def input_of(brain: Any, state: BrainState, driving: tuple, number: int) -> Float32[Array, " n"]:
     """What an area would receive: float32 (N,)."""
+    brain = without_derivative(brain)
     if brain.areas[number].homeostasis:
         return _balanced_input(brain, state, number, driving)
     return wide_to_number(_input_sums(brain, state, number, driving))

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -129,6 +131,32 @@ def weight_tables(
         start, words = grow(start)
         tables.append(words)
     return jnp.asarray(np.stack(tables, axis=1))
+
+
+def without_derivative(brain: Any) -> Any:
+    """The same brain. Derivatives of what its weights and refractions lead to are refused.
+
+    They are rounded to whole numbers, so that JAX would say 0.
+    """
+    kept = _kept((brain.weights, brain.refraction), brain.beta)
+    return eqx.tree_at(lambda b: (b.weights, b.refraction), brain, kept)
+
+
+@jax.custom_jvp
+def _kept(numbers: tuple[Array, Array], beta: Float[AnyArray, " fibres"]) -> tuple[Array, Array]:
+    del beta
+    return numbers
+
+
+@_kept.defjvp
+def _refused(primals: tuple, tangents: tuple) -> tuple:
+    del primals, tangents
+    raise ValueError(
+        "a brain has no derivative by beta or refraction: caps are all or nothing, and weights are "
+        "whole numbers. Use caps that have a gradient, jn.assemblies.soft_cap or "
+        "straight_through_cap, with weights of your own; or compare runs with several betas, "
+        "brain.with_beta inside jax.vmap"
+    )
 
 
 def fixed_point(x: Float[Array, "*shape"]) -> UInt32[Array, "*shape 2"]:

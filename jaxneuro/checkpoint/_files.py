@@ -12,6 +12,7 @@ from .._arrays import as_array
 from .._disk.values import FileKind, read_values, write_values
 from .._network.network import Network
 from .._network.state import SavedState
+from ..assemblies import Brain
 from ..spec import InvalidValueError
 
 _FILE = FileKind("jaxneuro checkpoint", 1, "jn.checkpoint.save")
@@ -49,7 +50,7 @@ def load(path: str | os.PathLike, state: Any, **trees: Any) -> Any:
     Args:
         path: the file.
         state: a pytree of the same structure, shapes and dtypes, whose values do not matter; or the
-            network of a state.
+            network or the brain of a state.
         trees: those of the others by name.
 
     Returns:
@@ -101,6 +102,8 @@ def tree_like(name: str, like: Any, arrays: Any) -> Any:
         if (number.shape, step.shape) == ((2,), ()) and step.dtype.kind == "i":
             return SavedState(arrays, number, int(step)).on(like)
         like = jax.eval_shape(lambda net: net.init(0), like)
+    elif isinstance(like, Brain) and ".beta" not in arrays:  # the state of a brain, not a brain
+        like = jax.eval_shape(lambda: like.init(0))
     leaves, tree = jax.tree_util.tree_flatten_with_path(like)
     expected = {path_text(path): x for path, x in leaves}
     for path in dict.fromkeys((*expected, *arrays)):

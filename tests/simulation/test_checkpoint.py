@@ -175,6 +175,25 @@ def test_training_goes_on_after_an_error_where_it_was(tmp_path):
     np.testing.assert_array_equal(seen["k"], np.arange(20))
 
 
+def test_the_state_of_a_brain_is_loaded_by_its_brain(tmp_path):
+    brain = ac.Brain(
+        [ac.Area("A", n=50, k=5)], [ac.Stimulus("S", size=20)], [ac.Fibre("S", "A")], p=0.2
+    )
+    state = ac.run(brain, brain.init(key=1), brain.active("S->A"), rounds=2)[0]
+    jn.checkpoint.save(tmp_path / "a.npz", state, brain=brain, other=TREE)
+    found, same_brain, other = jn.checkpoint.load(
+        tmp_path / "a.npz", brain, brain=brain, other=TREE
+    )
+    same((found, same_brain), (state, brain))
+    same(plainly(other), plainly(TREE))
+    assert found.origin == brain.origin
+    larger = ac.Brain(
+        [ac.Area("A", n=60, k=5)], [ac.Stimulus("S", size=20)], [ac.Fibre("S", "A")], p=0.2
+    )
+    with pytest.raises(jn.InvalidValueError, match=r"state\.areas\[0\].*\(60,"):
+        jn.checkpoint.load(tmp_path / "a.npz", larger)
+
+
 def test_an_assembly_brain(tmp_path):
     areas = [ac.Area("A", n=400, k=20)]
     fibres = [ac.Fibre("S", "A"), ac.Fibre("A", "A")]

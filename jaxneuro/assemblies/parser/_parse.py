@@ -14,7 +14,7 @@ from ... import spec
 from ...spec import InvalidValueError
 from .._brain import Brain
 from .._description import Area, Fibre
-from .._state import BrainState
+from .._state import BrainState, on_host
 from ._grammar import LEX, Grammar, Phase, Place, Rule
 
 # --- The locks of a grammar as a sentence opens and closes them: what each phase projects.
@@ -572,8 +572,8 @@ def parse(
 
     Raises:
         InvalidValueError: for a word that is not in the grammar, a sentence that the grammar
-            rejects (with the word, and the areas and fibres that are closed or at war), or a size
-            that is out of bounds.
+            rejects (with the word, and the areas and fibres that are closed or at war), a size
+            that is out of bounds, or a traced key.
 
     Note:
         The published program projects a word until its assembly is stable, so a word has one
@@ -588,18 +588,19 @@ def parse(
     """
     betas = three_betas(beta)
     words, tasks = words_of(grammar, sentence), tasks_of(grammar, sentence)
-    brain = brain_of(
-        grammar,
-        n=n,
-        k=k,
-        lex_k=lex_k,
-        p=p,
-        beta=betas,
-        rounds=rounds_of(tasks, rounds),
-    )
-    script = script_of(grammar, brain, tasks)
-    state, heard = hear(brain, brain.init(key), script, rounds)
-    found = Readout(grammar, brain, state, tasks, heard).all()
+    with on_host("parse", key=key):
+        brain = brain_of(
+            grammar,
+            n=n,
+            k=k,
+            lex_k=lex_k,
+            p=p,
+            beta=betas,
+            rounds=rounds_of(tasks, rounds),
+        )
+        script = script_of(grammar, brain, tasks)
+        state, heard = hear(brain, brain.init(key), script, rounds)
+        found = Readout(grammar, brain, state, tasks, heard).all()
     if not found and len(words) > 1:
         raise ValueError(
             f"parse: no dependency can be read from {n} neurons with k = {k} and p = {p}: a neuron "
