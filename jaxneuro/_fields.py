@@ -7,7 +7,7 @@ whole. Everything else is *static* and part of the compiled program.
 
 import dataclasses
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 import equinox as eqx
@@ -18,7 +18,7 @@ import numpy as np
 from . import spec
 from ._arrays import as_array, is_traced
 from ._text import shown as text_of
-from ._units import check_potentials, largest, least_of
+from ._units import Guess, far_too_small, largest, potentials_in_volts
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
@@ -48,9 +48,11 @@ class ParameterKind(spec.Ranged):
 
     Attributes:
         on_grid: whether it is a duration that must be a whole number of time steps.
+        least: as of `param`.
     """
 
     on_grid: bool = False
+    least: float | None = None
 
     def convert(self, value: Any) -> jax.Array:
         # A list without entries is a slip; an empty array is for a population of no neurons.
@@ -62,6 +64,10 @@ class ParameterKind(spec.Ranged):
         if not is_traced(x):
             self.check_range(np.asarray(x))
         return x
+
+    def known(self, value: Any) -> np.ndarray | None:
+        """The numbers of a value of this kind; None where they are traced."""
+        return None if is_traced(value) else np.asarray(value)
 
     def words(self) -> str:
         return super().words() + (", whole steps" if self.on_grid else "")
@@ -86,12 +92,12 @@ def param(
         above, at_least, at_most: the range, checked when a model is made.
         on_grid: whether it is a duration that must be a whole number of time steps, checked by
             `build`.
-        least: the size below which a number other than 0 is in another unit, such as 0.02 for 20
-            ms (None: that of the unit; 0.0: any size may be meant).
+        least: the size below which `build` warns of a number other than 0, as of one in another
+            unit, such as 0.02 for 20 ms (None: that of the unit; 0.0: any size may be meant). Of
+            times it warns only below the time step.
         doc: what it is, a phrase for `help` and the docs.
     """
-    small = least_of(unit, on_grid) if least is None else least
-    kind = ParameterKind(unit, above, at_least, None, at_most, small, on_grid)
+    kind = ParameterKind(unit, above, at_least, None, at_most, on_grid, least)
     return spec.field(kind, default=default, doc=doc)
 
 
@@ -136,8 +142,8 @@ class Model(spec.Module):
     the model keeps with the digits below them by itself (see `time_constants`).
 
     Raises:
-        InvalidValueError: for a parameter that is not finite, out of its range, a thousandth of
-            what its unit asks for, or of more than one axis, and for a rule that does not hold.
+        InvalidValueError: for a parameter that is not finite, out of its range, or of more than
+            one axis, and for a rule that does not hold.
     """
 
     own_digits: ClassVar[tuple[str, ...]] = ()
@@ -151,8 +157,11 @@ class Model(spec.Module):
                     "a field is declared with the type of its values"
                 )
 
-    def __check_init__(self) -> None:
-        check_potentials(self.label, _millivolts(self))
+    def _hint(self, fields: Collection[str]) -> str:
+        for guess in _own_guesses(self, None):
+            if guess.field in fields:
+                return f"; {guess.field} is {guess.got}{guess.hint}"
+        return ""
 
     def time_constants(self) -> dict[str, Any]:
         """Return the time constants [ms] of variables of the state by name, () or (n,).
@@ -174,6 +183,37 @@ class Model(spec.Module):
             if value is not None:
                 parts.append(f"{field.name}={shown}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def unit_guesses(value: Any, dt: float) -> Iterator[Guess]:
+    """The parameters of a model, or of the models inside a value, that may be in another unit.
+
+    Args:
+        value: a model, or a value with models, such as a projection.
+        dt: the time step [ms].
+    """
+    if isinstance(value, Model):
+        yield from _own_guesses(value, dt)
+    for models in inner(value).values():
+        for model in models:
+            yield from unit_guesses(model, dt)
+
+
+def _own_guesses(model: Model, dt: float | None) -> Iterator[Guess]:
+    """Those of the model itself; without `dt` a time may be in another unit at any time step."""
+    for field in parameters(type(model)):
+        kind, value = field.metadata["kind"], getattr(model, field.name)
+        # A potential may be near 0, and a time in seconds is off the grid.
+        known = None if kind.unit == "mV" or kind.on_grid else kind.known(value)
+        if known is None:
+            continue
+        limits = {"least": kind.least, "dt": dt, "any_of": kind.above == 0.0}
+        for guess in far_too_small(model.label, field.name, known, kind.unit, **limits):
+            if isinstance(value, Model):
+                span = f"a {type(value).__name__} of {known.min():g} to {known.max():g}"
+                guess = Guess(guess.owner, guess.field, guess.must, span, guess.hint)
+            yield guess
+    yield from potentials_in_volts(model.label, _millivolts(model))
 
 
 def _millivolts(model: Model) -> dict[str, tuple[Any, float]]:

@@ -159,7 +159,8 @@ class Synapse(Model):
     `(ports, n)`, in their order; a projection has `synapses.Into(receptor, port)` as its synapse.
     `port_fills` as of `Neuron`. `weight_sign` says that weights must be at least 0 (1) or at most 0
     (-1); 0 allows both.
-    `weight_unit`, `"pA"` or `"nS"`, has weights in SI units refused; `""` refuses none.
+    `weight_unit` is `"pA"` or `"nS"`: `build` warns of weights that are far too small for it. With
+    `""` weights may be of any size.
     `state_bounds` says between what start values and other values that are set must lie,
     `{"r": (0.0, 1.0)}`: None for no bound, the name of a field, `"kinetics.highest"`, for its
     number. A third entry is `int` for whole numbers, `Distribution` where one may reach beyond.

@@ -125,10 +125,10 @@ def check(owner: str, field: str, kind: Kind, value: Any) -> Any:
 
 
 class Unit(NamedTuple):
-    """What numbers of a unit are taken for that are far too small for it.
+    """How a number is recognised that is far too small for its unit.
 
     Attributes:
-        least: the size below which a number other than 0 is in a larger unit.
+        least: a number other than 0 whose size is below this is taken to be in a larger unit.
         usual: a size that numbers have, by which the larger unit is chosen.
         larger: larger units, and how many of the unit each is.
     """
@@ -157,8 +157,6 @@ class Ranged(Kind):
     Attributes:
         unit: the unit; "1" for none.
         above, at_least, below, at_most: the range; None for no bound.
-        least: the size below which a number is in another unit, 0.02 for 20 ms: None for that of
-            the unit, 0.0 for none.
     """
 
     unit: str = "1"
@@ -166,7 +164,6 @@ class Ranged(Kind):
     at_least: float | None = None
     below: float | None = None
     at_most: float | None = None
-    least: float | None = None
 
     def range_words(self) -> str:
         """The range as text: `above 0.0 and at most 1.0`; "" for none."""
@@ -179,7 +176,7 @@ class Ranged(Kind):
         return ", ".join(x for x in (unit, self.range_words()) if x)
 
     def check_range(self, x: np.ndarray) -> None:
-        """Raises `Unfit` unless all are finite, inside the range and of the unit."""
+        """Raises `Unfit` unless all are finite and inside the range."""
         bad = ~np.isfinite(x)
         for bound, beyond in (
             (self.above, np.less_equal),
@@ -196,31 +193,12 @@ class Ranged(Kind):
             must = f"finite and {words}{unit}" if words else "finite"
             raise Unfit(must, plainly(x[bad].flat[0]) + where)
         check_held(x)
-        if self.unit in UNITS and self.unit != "mV":  # a potential may be near 0
-            check_unit(x, self.unit, self.least, above_zero=self.above == 0.0)
 
 
 def check_held(x: np.ndarray) -> None:
     """Raises `Unfit` for numbers that float32 does not hold; infinity is none of them."""
     if (size := np.abs(x).max(initial=0.0, where=np.isfinite(x))) > _LARGEST:
         raise Unfit(f"at most {_LARGEST:g} in size, which float32 holds", f"{size:g}")
-
-
-def check_unit(
-    x: np.ndarray, unit: str, least: float | None = None, above_zero: bool = False
-) -> None:
-    """Raises `Unfit` where numbers are a thousandth of what they must be: in s, nA, nF or uS.
-
-    Of an array all must be too small, as a Gaussian in space has tiny entries; one alone is refused
-    among numbers that must be above 0.
-    """
-    smallest = UNITS[unit].least if least is None else least
-    sizes = np.abs(x)
-    small = (sizes > 0.0) & (sizes < smallest)
-    if small.any() and (above_zero or sizes.max() < smallest):
-        at = int(np.flatnonzero(small)[0])
-        got, where = float(x.flat[at]), f" at index {at}" if x.ndim else ""
-        raise Unfit(f"in {unit}", plainly(got) + where, in_other_unit(got, unit))
 
 
 def in_other_unit(x: float, unit: str) -> str:
@@ -569,8 +547,16 @@ class Rule(NamedTuple):
     must: str
     holds: Callable[..., Any]
 
-    def check(self, owner: str, value: Any) -> None:
-        """Raises `InvalidValueError` where the rule does not hold."""
+    def check(
+        self, owner: str, value: Any, hint: Callable[[Collection[str]], str] = lambda _: ""
+    ) -> None:
+        """Raises `InvalidValueError` where the rule does not hold.
+
+        Args:
+            owner: what the value is, for the error.
+            value: the value.
+            hint: gives the hint of the error from the names of the fields.
+        """
         names = _arguments(self.holds)
         given = {name: getattr(value, name) for name in names}
         if any(map(is_traced, jax.tree.leaves(list(given.values())))):
@@ -591,7 +577,7 @@ class Rule(NamedTuple):
             shown[self.field] = _shown(value, self.field, _entry(x, good.shape, first))
         where = f" at index {int(first[0])}" if good.ndim and np.ndim(given[names[0]]) else ""
         must = self.must.format(**shown)
-        raise InvalidValueError(owner, self.field, must, shown[self.field] + where)
+        raise InvalidValueError(owner, self.field, must, shown[self.field] + where, hint(shown))
 
 
 def Less(low: str, high: str) -> Rule:  # noqa: N802 - it stands in a list of rules
@@ -723,7 +709,11 @@ class Module(eqx.Module):
         for name, kind in _modules_inside(type(self)).items():
             check(self.label, name, kind, getattr(self, name))
         for rule in self.rules:
-            rule.check(self.label, self)
+            rule.check(self.label, self, self._hint)
+
+    def _hint(self, fields: Collection[str]) -> str:
+        """The hint of an error about some fields."""
+        return ""
 
     def __repr__(self) -> str:
         return with_fields(self)

@@ -47,6 +47,7 @@ from .plastic import check_plastic
 from .releases import check_releases
 from .sharing import check_names, shared_models
 from .stimuli import prepare_stimuli
+from .units import check_units
 from .values import longest_delay
 from .weights import check_signs, warn_of_speed
 
@@ -126,6 +127,7 @@ def build(
     dt, dtype, seed = check_dt(dt), np.dtype(dtype), np.asarray(seed_of(key))
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
+    check_units(description, dt)
     _check_models(description, dt, dtype)
     over = _check_mesh(description, mesh, axis, partition, rate, deterministic)
     check_plastic(description, dt, dtype, weights, deterministic)

@@ -10,12 +10,13 @@ from jaxtyping import Bool, Float, Int64
 from .._arrays import as_array
 from .._describe.coupling import Coupling
 from .._describe.resolve import ResolvedProjection
+from .._describe.values import is_computed
 from .._kernels.gather import make_gather_table
 from .._model import Neuron, state_variables
 from .._network.coupling import CouplingLayer, Side
 from .._network.group import initial_state
 from .._text import an
-from .._units import check_weight
+from .._units import warn_of_units, weight_in_si
 from ..spec import InvalidValueError, unknown
 from .grouping import Grouping, Settings
 from .groups import release_initial
@@ -85,8 +86,9 @@ def build_coupling(
     )
     if pairs.weights is not None:
         check_drawn_weights(c, pairs.weights, resolved.target)
-        unit = "nS" if c.synapse is None else c.synapse.weight_unit
-        check_weight(c.label, c.gain * pairs.weights, unit)
+        if is_computed(c.weight):
+            unit = "nS" if c.synapse is None else c.synapse.weight_unit
+            warn_of_units(weight_in_si(c.label, c.gain * pairs.weights, unit))
     sides = [_side(grouping, names, pairs, dtype)]
     if c.symmetric and names[0] != names[1]:
         sides.append(_side(grouping, names[::-1], pairs.turned(), dtype))

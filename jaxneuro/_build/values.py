@@ -141,7 +141,7 @@ class Values:
 _DRAWN = "; a distribution, such as jn.Normal(1.0, 0.1), is drawn by the key of build"
 
 # What a function may give; delays in seconds are found when all of them are known.
-_COMPUTED = {"weight": spec.Numbers(), "delay": spec.Numbers("ms", at_least=0.0, least=0.0)}
+_COMPUTED = {"weight": spec.Numbers(), "delay": spec.Numbers("ms", at_least=0.0)}
 
 
 def _inverse(neurons: Neurons) -> Int64[np.ndarray, " neurons"]:

@@ -20,7 +20,7 @@ from .._model import Neuron
 from .._network.bounds import check_rule_sign, sign_of
 from .._numerics.distributions import Distribution
 from .._numerics.draws import drawn
-from .._units import check_weight, largest
+from .._units import largest, warn_of_units, weight_in_si
 from .._warn import warn
 from ..release import Spikes, TsodyksMarkram
 from ..space import ConductionDelay
@@ -123,14 +123,14 @@ class ComputedWeights:
         self._lock = threading.Lock()
 
     def see(self, weights: Float64[np.ndarray, " synapses"]) -> None:
-        """Raises `InvalidValueError` after the last ones if all of them are in SI units."""
+        """Warns after the last ones if all of them are in another unit."""
         with self._lock:
             self._left -= weights.size
             self._largest = max(self._largest, float(np.abs(weights).max(initial=0.0)))
             last = self._left <= 0
         p = self._resolved.projection
         if last and p.plasticity is None:
-            check_weight(p.label, p.gain * self._largest, p.synapse.weight_unit)
+            warn_of_units(weight_in_si(p.label, p.gain * self._largest, p.synapse.weight_unit))
             warn_of_volts(self._resolved, self._size, self._largest)
 
 

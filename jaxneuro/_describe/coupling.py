@@ -17,7 +17,7 @@ from .values import (
     OwnName,
     Receptor,
     Synaptic,
-    check_weight_unit,
+    check_weight_law,
 )
 
 _ONE_STEP = 1.0  # ms; a delay for the drawing of connections, which nothing reads
@@ -42,11 +42,10 @@ class Coupling(spec.Value):
     were defaults: give them anew with other ends or another kind.
 
     Raises:
-        InvalidValueError: for a conductance that is negative or in SI units, a release without a
-            synapse or the reverse; from `Description`, a symmetric coupling by a rule with a fixed
-            number of connections within a population; from `build`, gap junctions of neurons
-            without a voltage, and those of which a neuron has more in all than is stable at the
-            time step.
+        InvalidValueError: for a release without a synapse or the reverse; from `Description`, a
+            symmetric coupling by a rule with a fixed number of connections within a population;
+            from `build`, a conductance that is negative, gap junctions of neurons without a
+            voltage, and those of which a neuron has more in all than is stable at the time step.
 
     Reference:
         Hahne et al. (2015), A unified framework for spiking and gap-junction interactions in
@@ -128,7 +127,7 @@ class Coupling(spec.Value):
         object.__setattr__(self, "name", self._named)
         if self.symmetric is None:
             object.__setattr__(self, "symmetric", self.electrical)
-        check_weight_unit(self.label, self.synapse, self.weight, self.gain)
+        check_weight_law(self.label, self.synapse, self.weight, self.gain)
 
     @property
     def electrical(self) -> bool:

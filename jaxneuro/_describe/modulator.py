@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from .. import spec
 from .part import END, Part
 
-# No substance that reaches others decays faster; smaller numbers are seconds [ms].
-_LEAST_TAU = 0.5
-
 
 class Modulator(spec.Value):
     """A slow substance, set free by spikes or by an input of the run, that scales what it reaches.
@@ -25,15 +22,15 @@ class Modulator(spec.Value):
     neurons are a reward then, and the run gives none. A signal may feed modulators and rules alike.
 
     Raises:
-        InvalidValueError: for a `tau` in seconds, neither source nor signal nor a start of its own,
-            or bounds that do not hold 1; from `Description`, for a signal with the name of a
-            population or of another modulator (none feeds another one); from `build`, for an
-            unknown name or parameter, a duration that must be a whole number of steps, a parameter
-            of a rule of plasticity, and where a value times a factor within the bounds (up to a
-            million, if there is no highest) could not be set: a time constant of 0, a probability
-            above 1, gap junctions that are not stable. Everything that modulators may move at once
-            in one model, or at the gap junctions of a population, is tried together, in at most 64
-            combinations; `set` tries again.
+        InvalidValueError: for neither source nor signal nor a start of its own, or bounds that do
+            not hold 1; from `Description`, for a signal with the name of a population or of another
+            modulator (none feeds another one); from `build`, for an unknown name or parameter, a
+            duration that must be a whole number of steps, a parameter of a rule of plasticity, and
+            where a value times a factor within the bounds (up to a million, if there is no highest)
+            could not be set: a time constant of 0, a probability above 1, gap junctions that are
+            not stable. Everything that modulators may move at once in one model, or at the gap
+            junctions of a population, is tried together, in at most 64 combinations; `set` tries
+            again.
 
     Reference:
         Potjans, Morrison, Diesmann (2010), Enabling functional neural circuit simulations with
@@ -44,9 +41,7 @@ class Modulator(spec.Value):
     """
 
     name: str = spec.field(spec.Name(), doc="its name")
-    tau: float = spec.field(
-        spec.Number("ms", above=0.0, least=_LEAST_TAU), doc="time constant of the decay"
-    )
+    tau: float = spec.field(spec.Number("ms", above=0.0), doc="time constant of the decay")
     scales: Mapping[str, Mapping[str, float]] = spec.field(
         spec.Entries(spec.Entries(spec.Number())),
         default=spec.KeptMapping(),

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from .. import spec
-from .._fields import check_lengths, potentials
+from .._fields import check_lengths
 from .._model import Neuron
-from .._units import check_each_potential, check_start
 from ..space import Free, Layout
-from .values import START_VALUES, extremes
+from .values import START_VALUES
 
 
 def _layout(given: Any) -> Layout:
@@ -21,8 +20,8 @@ class Population(spec.Value):
     """Neurons of one model under one name.
 
     Raises:
-        InvalidValueError: for a wrong name, size or model, an array of another length than n, a
-            layout that cannot place n neurons, and start values in volts.
+        InvalidValueError: for a wrong name, size or model, an array of another length than n,
+            and a layout that cannot place n neurons.
     """
 
     name: str = spec.field(spec.Name(), doc="its name, by which projections and results know it")
@@ -60,7 +59,3 @@ class Population(spec.Value):
         if shape not in ((), (self.n,)):
             must = f"one number or one per neuron, shape ({self.n},)"
             raise spec.InvalidValueError(self.label, field, must, str(shape))
-        known = extremes(value)
-        check_start(self.label, field, potentials(self.model), variable, known)
-        if isinstance(value, np.ndarray) and (variable == "v" or variable.startswith("v_")):
-            check_each_potential(self.label, field, value)

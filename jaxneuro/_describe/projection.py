@@ -9,14 +9,13 @@ from ..connectivity import Rule
 from ..release import Spikes
 from .part import END, Part, as_part, end_name
 from .values import (
-    LEAST_ON_GRID,
     RECEPTOR_NAMED,
     START_VALUES,
     OwnName,
     Receptor,
     Synaptic,
     check_log_normal,
-    check_weight_unit,
+    check_weight_law,
 )
 
 _NAME = spec.Maybe(spec.Name())
@@ -52,18 +51,16 @@ class Projection(spec.Value):
     ends.
 
     Raises:
-        InvalidValueError: for a wrong kind of value, one that is not finite, weights in SI units,
-            or an `axonal` of weights that do not change; from `build`, for delays that are drawn
-            below half a time step, or computed so all of them.
+        InvalidValueError: for a wrong kind of value, one that is not finite, or an `axonal` of
+            weights that do not change; from `build`, if a distribution of delays reaches below half
+            a time step, or if every computed delay does.
     """
 
     source: str | Part = spec.field(END, doc="where spikes come from")
     target: str | Part = spec.field(END, doc="where they arrive")
     rule: Rule = spec.field(spec.Of(Rule), doc="who connects to whom")
     weight: Any = spec.field(Synaptic(), kw_only=True, doc="weights, in the unit of the synapse")
-    delay: Any = spec.field(
-        Synaptic("ms", above=0.0, least=LEAST_ON_GRID), kw_only=True, doc="delays"
-    )
+    delay: Any = spec.field(Synaptic("ms", above=0.0), kw_only=True, doc="delays")
     synapse: Synapse = spec.field(Receptor(), kw_only=True, doc="the receptor")
     release: Release = spec.field(
         spec.Of(Release), default=Spikes(), kw_only=True, doc="what a spike sets free"
@@ -78,7 +75,7 @@ class Projection(spec.Value):
         doc="the rule by which weights change (`jn.plasticity`); None: they do not",
     )
     axonal: float = spec.field(
-        spec.Number("ms", at_least=0.0, least=LEAST_ON_GRID),
+        spec.Number("ms", at_least=0.0),
         default=0.0,
         kw_only=True,
         doc="the part of every delay that a spike needs to the synapse",
@@ -129,8 +126,8 @@ class Projection(spec.Value):
         super().__post_init__()
         object.__setattr__(self, "name", self._named)
         check_log_normal(self.label, "delay", self.delay, "ms")
-        if self.plasticity is None:  # weights that change may start near 0
-            check_weight_unit(self.label, self.synapse, self.weight, self.gain)
+        if self.plasticity is None:
+            check_weight_law(self.label, self.synapse, self.weight, self.gain)
 
     @property
     def pre(self) -> Part:

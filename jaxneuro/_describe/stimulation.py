@@ -16,7 +16,7 @@ from .values import (
     Drawn,
     OwnName,
     Receptor,
-    check_weight_unit,
+    check_weight_law,
 )
 
 
@@ -33,8 +33,7 @@ class Stimulation(spec.Value):
 
     Raises:
         InvalidValueError: for a value that is not a stimulus, a weight or synapse that is missing
-            or not allowed, a weight in SI units, a negative delay or start, or a stop before the
-            start.
+            or not allowed, a negative delay or start, or a stop before the start.
     """
 
     target: str | Part = spec.field(END, doc="the neurons that it drives")
@@ -49,19 +48,19 @@ class Stimulation(spec.Value):
         spec.Maybe(Receptor()), default=None, kw_only=True, doc="the receptor"
     )
     delay: float = spec.field(
-        spec.Number("ms", at_least=0.0, least=0.0),
+        spec.Number("ms", at_least=0.0),
         default=0.0,
         kw_only=True,
         doc="after which everything arrives",
     )
     start: float = spec.field(
-        spec.Number("ms", at_least=0.0, least=0.0),
+        spec.Number("ms", at_least=0.0),
         default=0.0,
         kw_only=True,
         doc="on from the time step that begins here, before the delay",
     )
     stop: float = spec.field(
-        spec.Number("ms", at_least=0.0, least=0.0, finite=False),
+        spec.Number("ms", at_least=0.0, finite=False),
         default=math.inf,
         kw_only=True,
         doc="on until the time step that ends here, before the delay",
@@ -122,7 +121,7 @@ class Stimulation(spec.Value):
         super().__post_init__()
         object.__setattr__(self, "name", self._named)
         if self.synapse is not None:
-            check_weight_unit(self.label, self.synapse, self.weight)
+            check_weight_law(self.label, self.synapse, self.weight)
 
     @property
     def post(self) -> Part:

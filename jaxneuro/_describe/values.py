@@ -10,14 +10,11 @@ from .. import spec
 from .._model import Synapse
 from .._numerics.distributions import Distribution, LogNormal
 from .._text import an
-from .._units import check_weight, warn_of_large
 from ..space import ByDistance, Profile, SpatialValue
 from ..synapses import Delta
 
 # The first and the last quantile that is drawn.
 _EXTREMES = np.array([2.0**-24, 1.0 - 2.0**-24])
-# A duration of a whole number of steps that is shorter is in seconds [ms].
-LEAST_ON_GRID = 0.004
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,23 +121,14 @@ def check_log_normal(owner: str, field: str, law: Any, unit: str, gain: float = 
         raise spec.InvalidValueError(owner, field, must, got, hint)
 
 
-def check_weight_unit(owner: str, synapse: Synapse | None, weight: Any, gain: float = 1.0) -> None:
-    """Warns of weights that no synapse has.
+def check_weight_law(owner: str, synapse: Synapse | None, weight: Any, gain: float = 1.0) -> None:
+    """Raises `InvalidValueError` for log-normal weights whose mu is a median.
 
     Args:
         owner: what the weights belong to.
         synapse: the receptor; None for gap junctions.
         weight: the weights.
         gain: what multiplies them.
-
-    Raises:
-        InvalidValueError: for weights that are known and in SI units.
     """
     unit = "nS" if synapse is None else synapse.weight_unit
-    of_law = "mV" if isinstance(synapse, Delta) else unit
-    check_log_normal(owner, "weight", weight, of_law, gain)
-    values = extremes(weight) if unit and gain else None
-    if values is not None:
-        check_weight(owner, gain * values, unit)
-    if values is not None or isinstance(synapse, Delta):
-        warn_of_large(owner, extremes(weight), unit or "mV")
+    check_log_normal(owner, "weight", weight, "mV" if isinstance(synapse, Delta) else unit, gain)

@@ -10,12 +10,13 @@ from jaxtyping import Float, Shaped
 
 from .. import spec
 from .._arrays import as_array, is_traced
-from .._fields import check_lengths, inner, named_parameters, with_numbers
+from .._fields import check_lengths, inner, named_parameters, unit_guesses, with_numbers
 from .._model import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from .._numerics.distributions import Distribution
 from .._numerics.grid import check_grid, check_stable
 from .._numerics.streams import stream_key
 from .._text import an
+from .._units import Guess, warn_of_units
 from ..spec import InvalidValueError
 from ..stimuli import Signal
 from ..synapses import Direct, Several
@@ -233,4 +234,10 @@ def with_parameters(
         check_stable(label, new, net.dt)
     if isinstance(new, Stimulus):  # what build checks is checked for new values too
         new.prepare(label, sizes[index], net.dt, random)
+    keys = {known[key][0][-1] if key in known else key: key for key in values}
+    warn_of_units(
+        Guess(label, keys[guess.field], guess.must, guess.got, guess.hint)
+        for guess in unit_guesses(new, net.dt)
+        if guess.field in keys
+    )
     return replace_member(model, sizes, index, new)

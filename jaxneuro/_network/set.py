@@ -14,7 +14,7 @@ from .. import spec
 from .._arrays import AnyArray, as_array, is_traced
 from .._fields import Model, inner, potentials
 from .._model import Plasticity
-from .._units import check_start, check_weight
+from .._units import start_in_volts, warn_of_units, weight_in_si
 from .._warn import warn
 from ..spec import InvalidValueError
 from .bounds import (
@@ -69,7 +69,7 @@ def set_values(net: "Network", name: str, values: dict[str, Any]) -> "Network":
     for key, value in values.items():
         if key in found.own:
             if key == "weight":
-                check_weight(label, value, found.weight_unit(net))
+                warn_of_units(weight_in_si(label, value, found.weight_unit(net)))
             net = _SETTERS[found.kind](net, *found.at, key, value, label)
     touched = {references[number].path for number in by_reference}
     if name in net.coupled:
@@ -280,8 +280,8 @@ def with_values(
         check_numbers(label, variable, value, n)
         if reference.kind == "population":
             known = potentials(reference.model(net))
-            spec.defer(check_start, label, variable, known, variable, value)
-            check_start(label, variable, known, variable, value)
+            spec.defer(_warn_of_volts, label, known, variable, value)
+            _warn_of_volts(label, known, variable, value)
         if reference.kind in ("population", "receptor", "release"):
             mine = member(reference.model(net), reference.sizes, reference.member)
             spec.defer(check_state_value, label, variable, mine, variable, value)
@@ -291,3 +291,8 @@ def with_values(
         state = eqx.tree_at(lambda s: getattr(reference.state(s), variable), state, new)  # noqa: B023
         state = set_exactly(state, reference, variable)
     return state
+
+
+def _warn_of_volts(label: str, known: list[float], variable: str, value: Any) -> None:
+    """Warns of values of a voltage that are in volts."""
+    warn_of_units(start_in_volts(label, variable, known, variable, value))

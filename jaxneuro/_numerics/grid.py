@@ -12,16 +12,14 @@ from jaxtyping import Float64, Int64, Num
 from .. import spec
 from .._arrays import ArrayLike
 from .._fields import Model, ParameterKind, parameters
-from .._text import brief
-from .._units import least_of
+from .._text import brief, plainly
 from .windows import NEAR_MS
 
 M = TypeVar("M", bound=Model)
 
 _TOLERANCE = 1e-6  # steps
 
-# The shortest time step is 0.001 ms; one of 0.1 ms is 0.0001 in seconds.
-TIME_STEP = spec.Number(unit="ms", above=0.0, least=0.001 * (1.0 - _TOLERANCE))
+_SHORTEST = 0.001  # ms; a time step of 0.1 ms is 0.0001 in seconds
 
 _LONGEST = 65_535  # steps of a duration on the grid: counters have 16 bits
 _MOST = 2**31 - 1  # of an `InSteps`: steps of a run have 32 bits
@@ -35,18 +33,38 @@ class InSteps:
 
 
 @dataclasses.dataclass(frozen=True)
+class TimeStep(spec.Number):
+    """A time step [ms]."""
+
+    unit: str = "ms"
+    above: float | None = 0.0
+
+    def convert(self, value: Any) -> float:
+        dt = super().convert(value)
+        if dt < _SHORTEST * (1.0 - _TOLERANCE):
+            hint = spec.in_other_unit(dt, "ms")
+            raise spec.Unfit(f"at least {_SHORTEST:g} ms", plainly(dt), hint)
+        return dt
+
+    def words(self) -> str:
+        return f"ms, at least {_SHORTEST:g}"
+
+
+TIME_STEP = TimeStep()
+
+
+@dataclasses.dataclass(frozen=True)
 class Duration(spec.Number):
     """A duration of a whole number of time steps [ms], of a field that is part of the program.
 
     Kept as a `float`, or as `InSteps`.
 
     Attributes:
-        unit, least: as of any number.
+        unit: as of any number.
         used: a field and the value with which the duration is used; None: always.
     """
 
     unit: str = "ms"
-    least: float | None = least_of("ms", on_grid=True)
     used: tuple[str, Any] | None = None
 
     @property
@@ -100,7 +118,7 @@ def steps_on_grid(
         must = f"a whole number of time steps of {dt:.10g} ms"
         got = f"{_shown(raw[off])} ms, between {k * dt:.10g} and {(k + 1) * dt:.10g} ms"
         option = field.startswith("--")  # of the command line, which says its own unit
-        seconds = (np.abs(x) < 1.0).all() and abs(one) < 0.1 and not option
+        seconds = abs(one) < min(dt, 0.1) and not option
         hint = spec.in_other_unit(one, "ms") if seconds else ""
         raise spec.InvalidValueError(owner, field, must, got, hint)
     if (n < at_least).any():

@@ -9,7 +9,7 @@ from .. import spec
 from .._warn import warn
 
 # A time of any size, 0 included.
-TIME = spec.Number(unit="ms", least=0.0)
+TIME = spec.Number(unit="ms")
 
 # Times are on a grid and rounded; times nearer than this [ms] count as equal.
 NEAR_MS = 1e-6
@@ -25,6 +25,17 @@ def check_time(name: str, value: Any) -> float:
 def run_window(
     begin: float, end: float, start: float | None, stop: float | None
 ) -> tuple[float, float]:
+    """First and last time of a part of a run; see `part_of_run`. Warns if it looks like seconds."""
+    first, last = part_of_run(begin, end, start, stop)
+    if start is not None or stop is not None:
+        what = f"the run is from {begin:.10g} to {end:.10g} ms"
+        warn_of_seconds(first, last, begin, end, what)
+    return first, last
+
+
+def part_of_run(
+    begin: float, end: float, start: float | None, stop: float | None
+) -> tuple[float, float]:
     """First and last time of a part of the run from `begin` to `end` [ms].
 
     Args:
@@ -35,7 +46,7 @@ def run_window(
 
     Raises:
         InvalidValueError: for times that are not finite, not within the run, or a `stop` that is
-            not after `start`. Warns of a window that looks like seconds.
+            not after `start`.
     """
     first = begin if start is None else check_time("start", start)
     last = end if stop is None else check_time("stop", stop)
@@ -50,7 +61,6 @@ def run_window(
     if not last > first:
         must = f"after start ({first:.10g} ms)"
         raise spec.InvalidValueError("", "stop", must, f"{last:.10g} ms")
-    warn_of_seconds(first, last, begin, end, f"the run is {run}")
     return float(first), float(last)
 
 

@@ -16,6 +16,7 @@ from .._network.network import Network
 from .._network.state import NetworkState
 from .._numerics.windows import warn_of_early_times
 from .._text import brief
+from .._units import far_too_small, warn_of_units
 from .._warn import warn
 from ..spec import InvalidValueError
 from .spike_trains import SpikeTrains
@@ -88,8 +89,10 @@ def inputs_of_run(
             _check_spikes(name, x)
             given[name] = x.astype(bool)
         else:
-            kind = _CURRENT if name in net.populations else _SIGNAL
-            spec.check("", f"the input of {name!r}", kind, x)
+            field, is_current = f"the input of {name!r}", name in net.populations
+            spec.check("", field, _CURRENT if is_current else _SIGNAL, x)
+            if is_current:
+                warn_of_units(far_too_small("", field, x, "pA"))
     _check_over_time(net, given, n_steps)
     return given | events
 

@@ -166,7 +166,7 @@ class Record(spec.Value, eq=True):
         spec.Entries(Choice()), default_factory=dict, doc="which neurons, by name (default: all)"
     )
     interval: float | None = spec.field(
-        spec.Maybe(spec.Number("ms", above=0.0, least=0.0)),
+        spec.Maybe(spec.Number("ms", above=0.0)),
         default=None,
         doc="time between two samples, a multiple of dt (default: every step)",
     )

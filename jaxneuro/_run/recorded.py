@@ -10,7 +10,7 @@ from jaxtyping import Int64
 from .. import spec
 from .._disk.parts import EventsOnDisk
 from .._network.names import NoSuchNameError, register_dictionary
-from .._numerics.windows import in_window, run_window
+from .._numerics.windows import in_window, part_of_run
 from .._text import shown
 from .chosen import chosen
 from .spike_trains import SpikeTrains, trains_text
@@ -134,7 +134,7 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
         place = None if neurons is None else self._places(name, neurons)
         if start is None and stop is None:
             return self._trains(name, self.events(name, place=place), place)
-        window = run_window(*self._window, start, stop)
+        window = part_of_run(*self._window, start, stop)
         # Events are in order: times are made only where the part may be.
         near = steps_near(window, *self._steps)
         trains = self._trains(name, self.events(name, *near, place), place)

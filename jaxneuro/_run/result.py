@@ -223,6 +223,7 @@ class Result:
             ValueError: if spikes were not recorded.
         """
         trains = self.spikes.between(name, start, stop)
+        self._window(start, stop)  # warns of a part that looks like seconds
         return trains.times, trains.neurons
 
     @spec.arguments(step=spec.Whole())

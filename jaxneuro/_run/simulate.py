@@ -54,7 +54,7 @@ from .stopped import (
 
 _EXCHANGE = 5e-4  # seconds, of a step in which processes exchange something over sockets
 _MANY_TIMES = 100_000  # nobody writes so many by hand
-_DURATION = spec.Number(unit="ms", at_least=0.0, least=0.0)
+_DURATION = spec.Number(unit="ms", at_least=0.0)
 _MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
 
 

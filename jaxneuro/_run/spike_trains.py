@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float64, Int, Int64
 
 from .. import spec
 from .._numerics.grid import check_dt, check_resolved, step_counts, steps_on_grid, time_tolerance
-from .._numerics.windows import in_window, run_window
+from .._numerics.windows import in_window, part_of_run
 from .._text import counted
 from ..spec import InvalidValueError
 
@@ -35,14 +35,14 @@ class SpikeTrains(spec.Value):
     """
 
     times: Any = spec.field(
-        spec.Numbers("ms", least=0.0, ndim=(1,)), doc="(spikes,) of each spike, in any order"
+        spec.Numbers("ms", ndim=(1,)), doc="(spikes,) of each spike, in any order"
     )
     neurons: Any = spec.field(
         spec.Converted(_indices, "whole numbers below n"), doc="(spikes,) of each, which neuron"
     )
     n: int = spec.field(spec.Whole(), doc="how many neurons")
-    start: float = spec.field(spec.Number("ms", least=0.0), doc="begin of the window")
-    stop: float = spec.field(spec.Number("ms", least=0.0), doc="its end")
+    start: float = spec.field(spec.Number("ms"), doc="begin of the window")
+    stop: float = spec.field(spec.Number("ms"), doc="its end")
     rules = (spec.AtMost("start", "stop"),)
     _times_dtype = np.dtype(np.float64)  # in which the times were given
 
@@ -107,8 +107,8 @@ class SpikeTrains(spec.Value):
         if not known:
             must = "whole numbers of at least 0, (bins,) or (n, bins)"
             raise InvalidValueError(owner, "counts", must, f"{x.dtype} of shape {x.shape}")
-        width = spec.check(owner, "bin_ms", spec.Number("ms", above=0.0, least=0.0), bin_ms)
-        first = spec.check(owner, "start", spec.Number("ms", least=0.0), start)
+        width = spec.check(owner, "bin_ms", spec.Number("ms", above=0.0), bin_ms)
+        first = spec.check(owner, "start", spec.Number("ms"), start)
         x = np.atleast_2d(x).astype(np.int64)
         bins, owners = np.nonzero(x.T)
         times = first + width * (bins + 1)
@@ -193,7 +193,7 @@ class SpikeTrains(spec.Value):
         """
         if start is None and stop is None:
             return self
-        first, last = run_window(self.start, self.stop, start, stop)
+        first, last = part_of_run(self.start, self.stop, start, stop)
         inside = in_window(self.times, first, last, tolerance_of(self))
         return self._chosen(inside, self.n, first, last)
 

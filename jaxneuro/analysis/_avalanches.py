@@ -36,7 +36,7 @@ class Bursts(NamedTuple):
     owner: Int64[np.ndarray, " bursts"]
 
 
-_LIMIT = spec.Number("ms", at_least=0.0, least=0.0)
+_LIMIT = spec.Number("ms", at_least=0.0)
 
 
 @spec.arguments(

@@ -62,7 +62,7 @@ def count_correlation(
     return float(mean), matrix
 
 
-_LAGS = spec.Number("ms", at_least=0.0, least=0.0)
+_LAGS = spec.Number("ms", at_least=0.0)
 
 
 @spec.arguments(bin_ms=BIN, max_lag=_LAGS)

@@ -159,7 +159,7 @@ def neuron_rates(
 _MILLIVOLTS = 10.0  # some voltage of a neuron is at least so large [mV]
 
 
-@spec.arguments(level=spec.Number("mV", least=0.0))
+@spec.arguments(level=spec.Number("mV"))
 @of_runs(listed=True)
 def crossing_times(
     source: Any,

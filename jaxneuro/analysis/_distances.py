@@ -25,7 +25,7 @@ from ._spikes import BIN, bin_of
 F = TypeVar("F", bound=Callable)
 Distances: TypeAlias = Float64[np.ndarray, "n n"] | float
 
-_TIMES = spec.Numbers("ms", least=0.0, ndim=(1,))
+_TIMES = spec.Numbers("ms", ndim=(1,))
 _NEURONS = spec.Whole(at_least=1)
 
 

@@ -135,7 +135,7 @@ def cv2(
     return _mean_by_neuron(2.0 * np.abs(gaps) / both, owner, trains.n)
 
 
-@spec.arguments(t_ref=spec.Number("ms", at_least=0.0, least=0.0))
+@spec.arguments(t_ref=spec.Number("ms", at_least=0.0))
 @of_runs()
 def local_variation(
     source: Any,

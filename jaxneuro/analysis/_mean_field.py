@@ -1,6 +1,7 @@
 """Mean-field theory: moments of the membrane, rates of neurons and of networks."""
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ from jaxtyping import Float64, Shaped
 
 from .. import spec
 from .._arrays import ArrayLike
-from .._units import check_unit
+from .._units import far_too_small, largest, warn_of_units
 from ..spec import InvalidValueError
 
 
@@ -41,16 +42,14 @@ def membrane_moments(
         Rice (1944), part I (Campbell's theorem), doi:10.1002/j.1538-7305.1944.tb00874.x.
     """
     spec.check("membrane_moments", "rate", spec.Numbers("Hz", at_least=0.0), rate)
-    spec.check(
-        "membrane_moments", "weight", spec.Numbers("mV" if c_m is None else "pA", least=0.0), weight
-    )
-    spec.check("membrane_moments", "tau_m", spec.Numbers("ms", above=0.0, least=0.0), tau_m)
-    spec.check("membrane_moments", "tau_syn", spec.Numbers("ms", at_least=0.0, least=0.0), tau_syn)
+    spec.check("membrane_moments", "weight", spec.Numbers("mV" if c_m is None else "pA"), weight)
+    spec.check("membrane_moments", "tau_m", spec.Numbers("ms", above=0.0), tau_m)
+    spec.check("membrane_moments", "tau_syn", spec.Numbers("ms", at_least=0.0), tau_syn)
     per_ms, jump, tau, slow = (
         np.asarray(x, np.float64) for x in (np.asarray(rate) * 1e-3, weight, tau_m, tau_syn)
     )
     if c_m is not None:
-        spec.check("membrane_moments", "c_m", spec.Numbers("pF", above=0.0, least=0.0), c_m)
+        spec.check("membrane_moments", "c_m", spec.Numbers("pF", above=0.0), c_m)
         if not (slow > 0).all():
             must = "above 0 ms with c_m, where the weight is the peak of an exponential current"
             hint = ". Leave c_m out for a weight in mV"
@@ -93,14 +92,29 @@ def siegert(
 
     Raises:
         InvalidValueError: for values that are not finite, a `sigma`, `t_ref` or `tau_syn` below 0,
-            a `tau_m` that is not above 0, a reset that is not below the threshold, or times in s
-            and potentials in V.
+            a `tau_m` that is not above 0, or a reset that is not below the threshold. Warns of
+            times that may be in s, and potentials in V.
 
     Reference:
         Siegert (1951), doi:10.1103/PhysRev.81.617; Brunel (2000), Dynamics of sparsely connected
         networks of excitatory and inhibitory spiking neurons, doi:10.1023/A:1008925309027;
         `tau_syn`: Fourcaud and Brunel (2002), doi:10.1162/089976602320264015.
     """
+    rate = _siegert(mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn)
+    _warn_of_units("siegert", v_th, v_reset, tau_m=tau_m, t_ref=t_ref, tau_syn=tau_syn)
+    return rate
+
+
+def _siegert(
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    tau_m: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    t_ref: ArrayLike,
+    tau_syn: ArrayLike,
+) -> Float64[Any, "*shape"]:
+    """`siegert` without its warnings."""
     from scipy.special import erfcx
 
     high, span, noisy, tau_m, t_ref = _arguments(mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn)
@@ -139,15 +153,15 @@ def cv_diffusion(
 
     Raises:
         InvalidValueError: for values that are not finite, a `sigma` or `t_ref` below 0, a `tau_m`
-            that is not above 0, a reset that is not below the threshold, or times in s and
-            potentials in V.
+            that is not above 0, or a reset that is not below the threshold. Warns as `siegert`.
 
     Reference:
         Brunel (2000), Dynamics of sparsely connected networks of excitatory and inhibitory spiking
         neurons, appendix, doi:10.1023/A:1008925309027.
     """
-    high, span, noisy, tau_m, _ = _arguments(mu, sigma, tau_m, v_th, v_reset, t_ref, 0.0)
-    rate = siegert(mu, sigma, tau_m, v_th, v_reset, t_ref) * 1e-3
+    high, span, noisy, tau, _ = _arguments(mu, sigma, tau_m, v_th, v_reset, t_ref, 0.0)
+    _warn_of_units("cv_diffusion", v_th, v_reset, tau_m=tau_m, t_ref=t_ref)
+    rate = _siegert(mu, sigma, tau_m, v_th, v_reset, t_ref, 0.0) * 1e-3
     top = np.maximum(high, 0.0)
     scale = np.exp(-(top**2))
     x, weight = _nodes(high, span)
@@ -156,7 +170,7 @@ def cv_diffusion(
     grown = np.exp(2.0 * (rise - top[..., None]) * (rise + top[..., None]))
     integral = np.sum(weight * grown * _inner(x), axis=-1)
     some = scale > 0
-    per_scale = np.divide(rate * tau_m, scale, out=np.zeros_like(scale), where=some)
+    per_scale = np.divide(rate * tau, scale, out=np.zeros_like(scale), where=some)
     cv = np.where(some, np.sqrt(2.0 * np.pi * integral) * per_scale, 1.0)
     return np.where(noisy, cv, np.where(rate > 0, 0.0, np.nan))[()]
 
@@ -171,16 +185,13 @@ def _arguments(
     tau_syn: ArrayLike,
 ) -> tuple[Shaped[Any, "*shape"], ...]:
     """Checked and broadcast: u at threshold, its distance from reset, sigma > 0, tau_m, t_ref."""
-    spec.check("", "mu", spec.Numbers("mV", least=0.0), mu)
-    spec.check("", "sigma", spec.Numbers("mV", at_least=0.0, least=0.0), sigma)
-    spec.check("", "tau_m", spec.Numbers("ms", above=0.0, least=0.0), tau_m)
-    spec.check("", "v_th", spec.Numbers("mV", least=0.0), v_th)
-    spec.check("", "v_reset", spec.Numbers("mV", least=0.0), v_reset)
-    spec.check("", "t_ref", spec.Numbers("ms", at_least=0.0, least=0.0), t_ref)
-    spec.check("", "tau_syn", spec.Numbers("ms", at_least=0.0, least=0.0), tau_syn)
-    for name, value in (("tau_m", tau_m), ("t_ref", t_ref), ("tau_syn", tau_syn)):
-        check_unit(name, value, "ms", 0.006 if name != "tau_m" else None)
-    _check_volts(v_th, v_reset)
+    spec.check("", "mu", spec.Numbers("mV"), mu)
+    spec.check("", "sigma", spec.Numbers("mV", at_least=0.0), sigma)
+    spec.check("", "tau_m", spec.Numbers("ms", above=0.0), tau_m)
+    spec.check("", "v_th", spec.Numbers("mV"), v_th)
+    spec.check("", "v_reset", spec.Numbers("mV"), v_reset)
+    spec.check("", "t_ref", spec.Numbers("ms", at_least=0.0), t_ref)
+    spec.check("", "tau_syn", spec.Numbers("ms", at_least=0.0), tau_syn)
     given = (mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn)
     try:
         mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn = np.broadcast_arrays(
@@ -200,10 +211,20 @@ def _arguments(
     return (v_th - mu) / spread + shift, (v_th - v_reset) / spread, noisy, tau_m, t_ref
 
 
-def _check_volts(v_th: ArrayLike, v_reset: ArrayLike) -> None:
-    """Raises `ValueError` for a threshold and a reset that are both in volts."""
-    if np.size(v_th) and np.size(v_reset):
-        check_unit("v_th and v_reset", np.array([np.max(v_th), np.min(v_reset)]), "mV")
+# Refractory times and time constants of synapses are longer [ms].
+_LEAST_SHORT = 0.006
+
+
+def _warn_of_units(
+    owner: str, v_th: ArrayLike = 0.0, v_reset: ArrayLike = 0.0, **times: ArrayLike
+) -> None:
+    """Warns of times that may be in s, and of a threshold and a reset that are both in V."""
+    both = largest([largest(v_th), largest(v_reset)])
+    guesses = [far_too_small(owner, "v_th and v_reset", both, "mV")]
+    for name, value in times.items():
+        least = None if name == "tau_m" else _LEAST_SHORT
+        guesses.append(far_too_small(owner, name, largest(value), "ms", least=least))
+    warn_of_units(itertools.chain(*guesses))
 
 
 def _constant_drive(
@@ -309,17 +330,32 @@ def input_moments(
 
     Raises:
         InvalidValueError: for shapes that do not fit, values that are not finite, a rate or
-            in-degree below 0, or a `tau_m` that is not above 0 or in s.
+            in-degree below 0, or a `tau_m` that is not above 0. Warns of one that may be in s.
 
     Reference:
         Brunel (2000), Dynamics of sparsely connected networks of excitatory and inhibitory spiking
         neurons, doi:10.1023/A:1008925309027.
     """
+    given = rates, indegrees, weights, tau_m, external_rate, external_weight, e_l
+    moments = _input_moments(*given)
+    _warn_of_units("input_moments", tau_m=tau_m)
+    return moments
+
+
+def _input_moments(
+    rates: ArrayLike,
+    indegrees: ArrayLike,
+    weights: ArrayLike,
+    tau_m: ArrayLike,
+    external_rate: ArrayLike,
+    external_weight: ArrayLike,
+    e_l: ArrayLike,
+) -> tuple[Float64[np.ndarray, " p"], Float64[np.ndarray, " p"]]:
+    """`input_moments` without its warning."""
     K, J = _checked_network(indegrees, weights)
     p = K.shape[0]
     nu = _per_population("rates", rates, p, "Hz", at_least=0.0) * 1e-3
     tau = _per_population("tau_m", tau_m, p, "ms", above=0.0)
-    check_unit("tau_m", tau, "ms")
     ext = _per_population("external_rate", external_rate, p, "Hz", at_least=0.0) * 1e-3
     jump = _per_population("external_weight", external_weight, p, "mV")
     rest = _per_population("e_l", e_l, p, "mV")
@@ -352,7 +388,7 @@ def self_consistent_rates(
 
     Raises:
         InvalidValueError: for what `input_moments` and `siegert` refuse, or a `start` below 0;
-            `RuntimeError` where no solution is found from `start`.
+            `RuntimeError` where no solution is found from `start`. Warns as they do.
 
     Reference:
         Amit and Brunel (1997), Model of global spontaneous activity and local structured activity
@@ -368,13 +404,16 @@ def self_consistent_rates(
         _per_population(name, value, p, "mV")
     for name, value in (("t_ref", t_ref), ("tau_syn", tau_syn)):
         _per_population(name, value, p, "ms", at_least=0.0)
+    _per_population("tau_m", tau_m, p, "ms", above=0.0)
+    times = {"tau_m": tau_m, "t_ref": t_ref, "tau_syn": tau_syn}
+    _warn_of_units("self_consistent_rates", v_th, v_reset, **times)
 
     def away(x: Float64[np.ndarray, " p"]) -> Float64[np.ndarray, " p"]:
         given = np.clip(x, 0.0, _FASTEST)
-        mu, sigma = input_moments(
+        mu, sigma = _input_moments(
             given, indegrees, weights, tau_m, external_rate, external_weight, e_l
         )
-        return siegert(mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn) - x
+        return _siegert(mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn) - x
 
     found = np.maximum(_relaxed(away, rates), 0.0)
     # Near the solution the steps may be small: Newton's method finishes, if it gets nearer.
@@ -422,7 +461,7 @@ def _checked_network(
             f"{K.shape} and {J.shape}",
         )
     spec.check("", "indegrees", spec.Numbers(at_least=0.0), K)
-    spec.check("", "weights", spec.Numbers("mV", least=0.0), J)
+    spec.check("", "weights", spec.Numbers("mV"), J)
     return K, J
 
 
@@ -433,5 +472,5 @@ def _per_population(
     out = np.asarray(value, np.float64)
     if out.shape not in ((), (p,)):
         raise InvalidValueError("", name, f"a number or have shape ({p},)", str(out.shape))
-    spec.check("", name, spec.Numbers(unit, **bounds, least=0.0), out)
+    spec.check("", name, spec.Numbers(unit, **bounds), out)
     return np.broadcast_to(out, (p,))

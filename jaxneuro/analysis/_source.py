@@ -41,7 +41,7 @@ class Traces(spec.Value):
     """
 
     times: Any = spec.field(
-        spec.Numbers("ms", least=0.0, ndim=(1,)), doc="(samples,) when they were taken, ascending"
+        spec.Numbers("ms", ndim=(1,)), doc="(samples,) when they were taken, ascending"
     )
     values: Any = spec.field(
         spec.Converted(_columns, "finite numbers"), doc="(samples, n), or (samples,) of one signal"
@@ -222,17 +222,26 @@ def _refuse_name(run: Any, name: Any) -> None:
         raise InvalidValueError("", "the name", must, brief(name))
 
 
+def _part(run: Any, start: Time, stop: Time) -> tuple[Time, Time]:
+    """The part `(start, stop]` of a run [ms], or None for all of it. Warns of one in seconds."""
+    if start is None and stop is None:
+        return None, None
+    return run_window(run.start, run.stop, start, stop)
+
+
 def trains_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
     """The spikes of a population of a run in `(start, stop]` [ms], or those of arrays."""
     if isinstance(run, SpikeTrains):
         _refuse_name(run, population)
-        return run.between(start, stop)
+        return run.between(*_part(run, start, stop))
     if isinstance(run, Traces):
         raise InvalidValueError("", "the source", "one of spikes", repr(run))
     name = only("population", population, run.populations)
     if isinstance(run, Result) and not (start is None and stop is None):
-        return run.spikes.between(name, start, stop)  # of a run on disk it reads that part alone
-    return run.spikes[name].between(start, stop)
+        # Of a run on disk it reads that part alone.
+        return run.spikes.between(name, *_part(run, start, stop))
+    trains = run.spikes[name]
+    return trains.between(*_part(trains, start, stop))
 
 
 def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
@@ -243,7 +252,8 @@ def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None)
             counts = np.asarray(run.counts[name]).astype(np.int64)
             found = SpikeTrains.of_counts(counts, run.dt, run.start)
             window = run.populations[name], run.start, run.stop
-            return SpikeTrains.known(found.times, found.neurons, *window).between(start, stop)
+            found = SpikeTrains.known(found.times, found.neurons, *window)
+            return found.between(*_part(run, start, stop))
     return trains_of(run, population, start, stop)
 
 

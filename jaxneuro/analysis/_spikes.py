@@ -13,7 +13,7 @@ from .._warn import warn
 from ..spec import InvalidValueError
 from ._source import Name, Time, pooled_of
 
-BIN = spec.Number("ms", above=0.0, least=0.0)
+BIN = spec.Number("ms", above=0.0)
 
 
 def number_of_bins(length: float, bin_ms: float) -> int:

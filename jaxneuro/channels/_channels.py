@@ -88,7 +88,7 @@ def _can_be_named(gate: Any) -> bool:
     return known and not gate.startswith("_")
 
 
-_TAU = spec.Numbers("ms", above=0.0, least=0.0, traceable=True)
+_TAU = spec.Numbers("ms", above=0.0, traceable=True)
 
 
 def relaxing(steady: Any, tau: Any) -> Gate:

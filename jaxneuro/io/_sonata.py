@@ -19,7 +19,7 @@ from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.stimulation import Stimulation
 from .._model import Synapse
-from .._numerics.grid import check_resolved, step_counts, time_tolerance
+from .._numerics.grid import TIME_STEP, check_resolved, step_counts, time_tolerance
 from .._text import counted
 from ..connectivity import Explicit
 from ..neurons import Relay
@@ -43,8 +43,7 @@ _STATIC = ("static_synapse", "nest:static_synapse")
 _PLAIN_WEIGHTS = ("wmax", "default_weight_fnc", "set_syn_weight")
 _JUMPS = ("instantaneous", "instanteneous")  # as the files of the Allen Institute spell it
 _DELAY = 1.0  # of NEST [ms]
-_STEP = spec.Number("ms", above=0.0)
-_TIME = spec.Number("ms", at_least=0.0, least=0.0)
+_TIME = spec.Number("ms", at_least=0.0)
 
 
 class SonataNodes(NamedTuple):
@@ -71,7 +70,7 @@ class SonataNetwork(spec.Value):
     description: Description = spec.field(
         spec.Of(Description), doc="the network, with the spikes of its inputs as stimuli"
     )
-    dt: float = spec.field(_STEP, doc="the time step")
+    dt: float = spec.field(TIME_STEP, doc="the time step")
     duration: float | None = spec.field(
         spec.Maybe(_TIME), doc="of the run; None if the config has none"
     )
@@ -82,7 +81,7 @@ class SonataNetwork(spec.Value):
 
 @spec.arguments(
     path=spec.FilePath(),
-    dt=spec.Maybe(_STEP),
+    dt=spec.Maybe(TIME_STEP),
     max_mb=spec.Number(above=0.0),
 )
 def read_sonata(
@@ -119,7 +118,7 @@ def read_sonata(
     """
     opener, config = Opener(1e6 * max_mb), config_of(Path(path))
     run = config.get("run")
-    dt = _of_run(run, "dt", _STEP) if dt is None else dt
+    dt = _of_run(run, "dt", TIME_STEP) if dt is None else dt
     if dt is None:
         must = "given, by the config or by dt= here"
         raise InvalidValueError("read_sonata", "run.dt", must, "none")

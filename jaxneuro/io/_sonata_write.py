@@ -68,7 +68,7 @@ class _Edges(NamedTuple):
 @spec.arguments(
     net=spec.Of(Network),
     folder=spec.FilePath("folder"),
-    duration=spec.Number("ms", at_least=0.0, least=0.0),
+    duration=spec.Number("ms", at_least=0.0),
 )
 def write_sonata(
     net: Network, folder: str | os.PathLike, *, duration: float = 1000.0, key: Any = 0

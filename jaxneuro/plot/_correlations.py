@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _LONG = 18  # letters of two names that a legend has in one line
 
 
-@spec.arguments(max_lag=spec.Number("ms", at_least=0.0, least=0.0), bin_ms=BIN)
+@spec.arguments(max_lag=spec.Number("ms", at_least=0.0), bin_ms=BIN)
 def correlogram(
     source: Any,
     population: str | None = None,

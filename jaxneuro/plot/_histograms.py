@@ -154,9 +154,7 @@ def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarr
     return np.maximum(per_bin * np.arange(count + 1) - 0.5, 0.0) / seconds
 
 
-@spec.arguments(
-    bins=spec.Whole(at_least=1), longest=spec.Maybe(spec.Number("ms", above=0.0, least=0.0))
-)
+@spec.arguments(bins=spec.Whole(at_least=1), longest=spec.Maybe(spec.Number("ms", above=0.0)))
 def interval_histogram(
     source: Any,
     populations: Sequence[str] | str | None = None,

@@ -407,7 +407,7 @@ def _draw_image(
 def _draw_lines(
     axis: "Axes", at: np.ndarray, edges: np.ndarray, share: np.ndarray, times: Sequence[float]
 ) -> None:
-    kind = spec.Numbers("ms", least=0.0, ndim=(0, 1))
+    kind = spec.Numbers("ms", ndim=(0, 1))
     wanted = spec.check("weight_history", "times", kind, times)
     if wanted.size == 0:
         must = "at least one, or None for an image"

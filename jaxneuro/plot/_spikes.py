@@ -315,7 +315,7 @@ _TOGETHER = 1000  # neurons of a population whose spikes are counted together
 _COUNT_MS, _TOGETHER_MS = 5.0, 3.0  # bins of the two
 
 
-@spec.arguments(raster_ms=spec.Number("ms", above=0.0, least=0.0), neurons=spec.Whole(at_least=1))
+@spec.arguments(raster_ms=spec.Number("ms", above=0.0), neurons=spec.Whole(at_least=1))
 def activity(
     source: Any,
     populations: Sequence[str] | str | None = None,

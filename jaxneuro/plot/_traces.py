@@ -145,7 +145,7 @@ def traces(
         return empty_figure(why, COLUMN if size is None else size)
     shown = recorded_traces(result, name, variable, neurons, first, last)
     if peak is not None:
-        spec.check("traces", "peak", spec.Numbers("mV", least=0.0), peak)
+        spec.check("traces", "peak", spec.Numbers("mV"), peak)
     ticked = spikes and variable == "v" and name in result.populations
     rows = 1 if overlay else len(shown.neurons)
     figure = new_figure((PAGE[0], 1.0 + 0.7 * max(rows, 2)) if size is None else size)

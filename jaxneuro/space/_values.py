@@ -163,7 +163,7 @@ class ConductionDelay(SpatialValue):
         spec.Number(unit="um/ms", above=0.0), static=True, doc="speed along the axon"
     )
     offset: float = spec.field(
-        spec.Number(unit="ms", at_least=0.0, least=0.0),
+        spec.Number(unit="ms", at_least=0.0),
         default=0.0,
         static=True,
         doc="delay at distance 0",

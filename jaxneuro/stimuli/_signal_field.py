@@ -25,9 +25,8 @@ class SignalKind(ParameterKind):
             raise Unfit("a number, a function or a signal", hint=" (a class was given: call it)")
         if not isinstance(value, Signal):
             return TimeFunction(value) if callable(value) else super().convert(value)
-        bounds = known_bounds(value)
-        if bounds is not None:
-            numbers = np.concatenate([np.ravel(x) for x in bounds])
+        numbers = self.known(value)
+        if numbers is not None:
             try:
                 self.check_range(numbers)
             except Unfit as error:
@@ -35,6 +34,13 @@ class SignalKind(ParameterKind):
                 got = f"a {type(value).__name__} of {span}"
                 raise Unfit(error.must, got, error.hint) from None
         return value
+
+    def known(self, value: Any) -> np.ndarray | None:
+        """The number, or the bounds of a signal; None where they are not known."""
+        if not isinstance(value, Signal):
+            return super().known(value)
+        bounds = known_bounds(value)
+        return None if bounds is None else np.concatenate([np.ravel(x) for x in bounds])
 
 
 def signal(

@@ -20,12 +20,10 @@ class Times(Ranged):
 
     Attributes:
         unit: ms.
-        least: 0, as a time in s is off the grid and found by that.
         ndim: 0 for one time, 1 for a list.
     """
 
     unit: str = "ms"
-    least: float | None = 0.0  # a time in s is off the grid
     ndim: int = 1
 
     def convert(self, value: Any) -> Any:

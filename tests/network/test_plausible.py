@@ -38,18 +38,6 @@ def sent(weight, stimulus):
 
 
 REFUSED = {
-    "a function": (
-        lambda: built(lambda i, j: 3e-10 + 0.0 * i, S.Exponential()),
-        r"'E->E': weight must be in pA; got 3e-10.* mean 300 \(A -> pA\)",
-    ),
-    "a profile": (
-        lambda: built(jn.space.Gaussian(sigma=40.0, peak=3e-10), S.Exponential()),
-        r"weight must be in pA.*\(A -> pA\)",
-    ),
-    "a coupling": (
-        lambda: coupled(lambda i, j: 1e-9 + 0.0 * i),
-        r"coupling 'E~E': weight must be in nS.* mean 1 \(S -> nS\)",
-    ),
     "mu of weights": (
         lambda: described(jn.LogNormal(87.0, 0.1), S.Exponential()),
         "projection 'E->E': weight must",
@@ -72,6 +60,18 @@ REFUSED = {
     "mu of delays": (lambda: described(delay=jn.LogNormal(10.0, 1.0)), "a median of 10 ms give mu"),
 }
 WARNED = {
+    "a function": (
+        lambda: built(lambda i, j: 3e-10 + 0.0 * i, S.Exponential()),
+        r"'E->E': weight must be in pA; got 3e-10.* mean 300 \(A -> pA\)",
+    ),
+    "a profile": (
+        lambda: built(jn.space.Gaussian(sigma=40.0, peak=3e-10), S.Exponential()),
+        r"weight must be in pA.*\(A -> pA\)",
+    ),
+    "a coupling": (
+        lambda: coupled(lambda i, j: 1e-9 + 0.0 * i),
+        r"coupling 'E~E': weight must be in nS.* mean 1 \(S -> nS\)",
+    ),
     "volts": (lambda: built(1e-4), r"jumps of v in mV; got at most 0\.0001, of which all 5 syn.*"),
     "volts by a function": (lambda: built(lambda i, j: 1e-4 + 0.0 * i), r"mean 0\.1 \(V -> mV\)"),
     "volts by a law": (lambda: built(jn.Normal(2e-4, 1e-5)), "jumps of v in mV"),
