@@ -179,6 +179,19 @@ def test_the_layout_of_intfire(tmp_path):
     assert 5.0 < result.rate("internal") < 200.0
 
 
+@pytest.mark.parametrize("in_config", [True, False])
+def test_a_network_of_the_least_time_step(layout, in_config):
+    """As `point_120cells` of bmtk: dt is 0.001 ms."""
+    if in_config:
+        change(layout / "simulation_config.json", '"dt": 0.1', '"dt": 0.001')
+    change(layout / "network/internal_internal_edge_types.csv", "2.0", "0.002")
+    given = jn.io.read_sonata(layout, dt=None if in_config else 0.001)
+    assert given.dt == 0.001
+    net = jn.build(given.description, key=0, dt=given.dt)
+    delays = [net.connections(name).delay for name in net.projections]
+    assert [set(x.tolist()) for x in delays] == [{0.002}, {0.002}, {1.0}]
+
+
 def test_values_one_by_one_replace_those_of_types(layout):
     with h5py.File(layout / "network/internal_nodes.h5", "a") as file:
         file["nodes/internal/0/dynamics_params/V_th"] = np.full(30, -40.0)
