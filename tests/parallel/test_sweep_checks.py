@@ -44,7 +44,6 @@ def check(net):
     ("fn", "grid", "message"),
     [
         (lambda n, x: n.set("E", tau_m=x), [20.0, -5.0, 9.0], r"x=-5\. is refused: .* tau_m must"),
-        (lambda n, x: n.set("E", tau_m=x), [20.0, 0.02], "tau_m must be in ms; got 0.02"),
         (lambda n, x: n.set("E", tau_m=jnp.log(x)), [20.0, 0.5], r"x=0\.5 .*tau_m must .* -0\.69"),
         (
             lambda n, x: n.set("E", t_ref=x),
@@ -60,6 +59,12 @@ def check(net):
 def test_what_a_single_run_refuses(check, fn, grid, message):
     with pytest.raises(ValueError, match=f"sweep: the point .*{message}"):
         check(fn, {"x": grid})
+
+
+def test_what_a_single_run_warns_of(check):
+    with pytest.warns(UserWarning, match="tau_m must be in ms; got 0.02, far too small") as seen:
+        check(lambda n, x: n.set("E", tau_m=x), {"x": [20.0, 0.02]})
+    assert len(seen) == 1
 
 
 def test_a_number_per_neuron(check):

@@ -153,7 +153,6 @@ REFUSED = {
     "steps below 0": (lambda: Poisson(Steps([1.0], [-1.0])), "rate", "Steps of -1"),
     "ramp below 0": (lambda: Poisson(Ramp(5.0, -0.1, 0.0, 1.0)), "rate", "Ramp of -0.1"),
     "pulses below 0": (lambda: Poisson(Pulses(1.0, 1.0, 2.0, baseline=-1.0)), "rate", "Pulses"),
-    "amperes": (lambda: Current(Sinusoid(0.0, 3e-10, 5.0)), "amplitude", "Sinusoid"),
     "times that fall": (lambda: Steps([2.0, 1.0], [0, 1]), "times", "index 0"),
     "equal times": (lambda: Steps([1.0, 1.0], [0, 1]), "times", "index 0"),
     "nan time": (lambda: Steps([NAN], [0]), "times", "nan"),
