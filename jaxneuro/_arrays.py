@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import equinox as eqx
 import jax
 import numpy as np
 from jax.core import Tracer
@@ -22,6 +23,21 @@ AnyArray: TypeAlias = jax.Array | np.ndarray
 def is_traced(value: Any) -> bool:
     """True where `value` is not known yet (inside `jit`, `vmap` or `grad`)."""
     return isinstance(value, Tracer)
+
+
+def as_arguments(tree: Any) -> Any:
+    """Return the tree with its float arrays hidden from the constant folding of XLA.
+
+    Inside `jit` an array that is closed over is a constant. XLA folds constants with another
+    rounding than that of the compiled program, so a run would differ in its last bits from one
+    with the array as an argument. Whole numbers are exact and need no barrier. Each array has its
+    own barrier, because the derivative of one around all arrays has a tangent for each of them.
+    Outside of `jit` nothing is folded, and a barrier would copy the arrays.
+    """
+    if not is_traced(jax.device_put(np.int32(0))):
+        return tree
+    floats, rest = eqx.partition(tree, eqx.is_inexact_array)
+    return eqx.combine(jax.tree.map(jax.lax.optimization_barrier, floats), rest)
 
 
 def as_array(x: Any, dtype: Any = None) -> jax.Array:

@@ -11,7 +11,7 @@ from jax.extend.core import jaxpr_as_fun
 from jaxtyping import Array, Int32
 
 from .. import spec
-from .._arrays import ArrayLike
+from .._arrays import ArrayLike, as_arguments
 from .._kernels.clock import Clock
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
@@ -85,6 +85,7 @@ def scan_turns(
     """
     state, inputs, record = _checked(net, state, n_steps, inputs, record)
     every = record.steps_between(net.dt) if record.samples else 1
+    net = as_arguments(net)
     runtime, together = net.expand(), 1
     if isinstance(runtime, ShardedNetwork):
         together = runtime.steps_together(every if record.samples else n_steps)

@@ -111,6 +111,36 @@ def test_16_copies_over_seeds():
     assert len({np.asarray(x).tobytes() for x in many[0]}) == 16
 
 
+RECEPTORS = {"E": (30.0, jn.synapses.Exponential(5.0)), "I": (-90.0, jn.synapses.Exponential(10.0))}
+RULE = jn.connectivity.FixedProbability(0.1)
+CURRENTS = [
+    jn.Projection(a, b, RULE, weight=RECEPTORS[a][0], synapse=RECEPTORS[a][1], delay=0.1)
+    for a in "EI"
+    for b in "EI"
+]
+KINDS = {
+    "conductances": MADE,
+    "currents": jn.Description(MADE.populations, CURRENTS, MADE.stimuli),
+}
+
+
+@pytest.mark.parametrize("slope", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("made", KINDS.values(), ids=KINDS.keys())
+def test_a_network_closed_over_has_the_bits_of_an_argument(made, slope):
+    """XLA folds constants with another rounding; a network has none."""
+    net = jn.build(made, 1, 0.1)
+    gains = np.stack(np.meshgrid([0.4, 1.0, 1.9], [0.5, 1.7]), -1).reshape(6, 2)
+
+    def voltages(net, gains):
+        swept = net.set("E->E", gain=gains[0]).set("I->E", gain=gains[1])
+        return net.read(jn.scan(swept, net.init(0), 200)[0], "E", "v")
+
+    run = jax.grad(lambda net, gains: voltages(net, gains).sum(), 1) if slope else voltages
+    given = jax.jit(jax.vmap(run, (None, 0)))(net, gains)
+    same_bits(jax.jit(jax.vmap(lambda gains: run(net, gains)))(gains), given)
+    assert len(np.unique(np.asarray(given), axis=0)) == 6
+
+
 def test_one_program_for_new_values():
     traces = []
 
