@@ -2,8 +2,18 @@
 
 import contextlib
 import sys
+import warnings
 from collections.abc import Iterator
 from types import TracebackType
+
+
+def is_shown(progress: bool | None) -> bool:
+    """Whether to show a bar; by default if stderr is a terminal, and in a notebook."""
+    if progress is not None:
+        return progress
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return sys.stderr.isatty() or hasattr(shell, "kernel")
 
 
 class Progress:
@@ -19,7 +29,9 @@ class Progress:
         if not self._show:
             return
         try:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():  # without ipywidgets a notebook shows a line of text
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
         except ImportError:
             return
         form = f"{{l_bar}}{{bar}}| {{n:.6g}}/{{total:.6g}} {unit} [{{elapsed}}<{{remaining}}]"

@@ -1,7 +1,6 @@
 """Builds a network from a description: groups, receptors, pathways, drawn connections."""
 
 import dataclasses
-import sys
 from typing import Any
 
 import jax
@@ -33,7 +32,7 @@ from .._network.pathway import Pathway
 from .._network.slow import warn_of_slow
 from .._numerics.grid import check_dt, check_grid, check_stable
 from .._numerics.streams import seed_of
-from .._progress import Progress
+from .._progress import Progress, is_shown
 from ..spec import InvalidValueError
 from .contract import check_roles
 from .couplings import build_coupling, check_coupling
@@ -236,7 +235,7 @@ def _build_pathways(
 ) -> tuple[list[Pathway], list[Group], list[LaidTable]]:
     """All pathways, the groups with the slots that their delays need, and what tables are laid."""
     pathways, groups, tables = [], list(groups), []
-    show = synapses > _SHOWN and sys.stderr.isatty() if progress is None else progress
+    show = is_shown(False if progress is None and synapses <= _SHOWN else progress)
     with Progress("building", synapses / 1e6, "million synapses", show) as bar:
         for ends in grouping.pathways:
             pathway, laid = build_pathway(grouping, ends, settings, bar.advance, layout)

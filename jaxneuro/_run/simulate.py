@@ -2,7 +2,6 @@
 
 import functools
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from .._network.network import Network
 from .._network.state import NetworkState, SavedState, state_of
 from .._numerics.grid import steps_on_grid
 from .._numerics.windows import warn_of_early_times, warn_of_seconds
-from .._progress import Progress
+from .._progress import Progress, is_shown
 from .._text import counted, megabytes
 from ..spec import InvalidValueError
 from ..stimuli import ScheduledSpikes, Steps
@@ -137,7 +136,7 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
         check_interval: how often both are called [ms].
         save: the folder of a run that survives.
         every: how long its intervals are [ms].
-        progress: whether to show a bar (default: if stderr is a terminal).
+        progress: whether to show a bar (default: in a terminal or a notebook).
 
     Returns:
         What was recorded, a `Result`.
@@ -182,7 +181,7 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     record.warn_of_unfed(net)
     record = record.named(net, state)
     record.check_statistics(net)
-    show = sys.stderr.isatty() if progress is None else progress
+    show = is_shown(progress)
     interval = interval_of(net, save, every)
     if interval is None:
         return _Run(net, state, given, record, checks).run(n_steps, show)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from .._disk.values import HEADER, FileKind, decoded, nodes_of, write_values
 from .._fingerprint import fingerprint, sum_of
 from .._network.changes import facts_of, unlike
 from .._network.network import Network
-from .._progress import Progress
+from .._progress import Progress, is_shown
 from .._text import brief, shown
 from ..spec import InvalidValueError
 from ._files import arrays_of, kinds_of, path_text, tree_like
@@ -68,7 +67,7 @@ def repeat(
         every: how many calls an interval has.
         about: what the function depends on, by name: networks, numbers, texts, arrays. A folder
             whose loop began with others is refused, with the difference.
-        progress: whether to show a bar (default: if stderr is a terminal).
+        progress: whether to show a bar (default: in a terminal or a notebook).
 
     Returns:
         The state after the last call, and what all calls returned: a pytree as of one call, whose
@@ -82,7 +81,7 @@ def repeat(
         OSError: where it cannot be written; what it holds is whole.
         FolderInUseError: for a folder that another loop is writing; it is a `RuntimeError`.
     """
-    show = sys.stderr.isatty() if progress is None else progress
+    show = is_shown(progress)
     with RunFolder("repeat", save, _LOOP) as folder:
         loop = _Loop(folder, step, state, _described(about))
         return loop.run(times, every, show)

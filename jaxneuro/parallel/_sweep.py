@@ -3,7 +3,6 @@
 import contextlib
 import logging
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from jax.sharding import Mesh
 
 from .. import spec
 from .._kernels.threads import threads as native_threads
-from .._progress import Progress
+from .._progress import Progress, is_shown
 from .._text import counted
 from ..spec import InvalidValueError
 from ._sweep_points import Points, check_names, describe, read_points
@@ -172,7 +171,7 @@ def sweep(
     runs only what is missing. After Ctrl-C the chunks that have started are finished; a second
     Ctrl-C does not wait for them.
 
-    `progress` shows a bar (default: if stderr is a terminal). docs/sweeps.md has examples.
+    `progress` shows a bar (default: in a terminal or a notebook). docs/sweeps.md has examples.
 
     What `net.set` and `net.init` refuse outside of a trace is refused here, too: `fn` is traced
     once, and what it sets, and the seeds that it starts from, are checked at the extremes of the
@@ -206,7 +205,7 @@ def sweep(
             " and ".join(unused),
         )
     remote = None if executor is None else Remote(executor, pickled(fn, points.one(0)), retries)
-    show = sys.stderr.isatty() if progress is None else progress
+    show = is_shown(progress)
     if store is None:
         return _SweepRun(points, program, None, chunk).run(remote, show)
     with store:

@@ -1,8 +1,11 @@
-"""Figures: each function returns a matplotlib figure and shows nothing.
+"""Figures: each function returns a matplotlib figure, which a notebook shows; no window opens.
 
 Those of a run take it first and the name of a population, or several, second. It is the result of
 `simulate`, a recording of `scan`, one run of a batch, `batch[k]`, or, for figures of spikes,
 `jn.SpikeTrains`; `rates` also takes a batch. `start` and `stop` [ms] cut the part `(start, stop]`.
+
+A figure of one panel draws into axes of yours with `ax=`. It then returns the figure of these axes;
+`size` is that of a new figure.
 
 Sizes are in inches: 3.3 is one column of a paper, 7 its whole width.
 """

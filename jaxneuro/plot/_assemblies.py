@@ -14,12 +14,13 @@ from ._style import (
     SEQUENTIAL,
     SMALL,
     TEXT,
+    axes_for,
     check_given,
     colour,
     colour_bar,
     finish,
+    inches_of,
     legend,
-    new_figure,
     open_box,
 )
 
@@ -39,6 +40,7 @@ def support(
     *,
     k: int | Sequence[int] | None = None,
     size: Sequence[float] = COLUMN,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Support of each area after each round: how many of its neurons have fired by then.
 
@@ -48,7 +50,7 @@ def support(
     `size` (width, height) [inches]. The legend says which areas never fired.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for numbers of another shape, no round, and `names` or `k` that are not
@@ -62,8 +64,7 @@ def support(
     rounds = np.arange(1, values.shape[1] + 1)
     silent = [bool((values[:, :, i] == 0).all()) for i in range(areas)]
     labels = [f"{label} (never fired)" if no else label for label, no in zip(labels, silent)]
-    figure = new_figure(size)
-    axis = figure.subplots()
+    axis = axes_for(ax, size)
     for number, label in enumerate(labels):
         mine, shade = values[:, :, number], colour(number)
         if mine.shape[0] > 1:
@@ -84,7 +85,7 @@ def support(
     open_box(axis)
     if areas > 1 or names is not None or any(silent):
         legend(axis)
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 def _numbers(seen: Any) -> np.ndarray:
@@ -129,6 +130,7 @@ def overlap_matrix(
     labels: Sequence[str] | None = None,
     *,
     size: Sequence[float] = (COLUMN[0], 2.9),
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Overlaps of caps of one area, pair by pair, as a heat map with numbers.
 
@@ -138,7 +140,7 @@ def overlap_matrix(
     A cap that is all -1, as of an area that never fired, is labelled as nobody.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for no cap, an empty one, neurons that are not whole numbers, and
@@ -152,8 +154,7 @@ def overlap_matrix(
     names = [*map(str, range(len(rows)) if labels is None else labels)]
     names = [f"{n} (nobody)" if (row < 0).all() else n for n, row in zip(names, rows)]
     overlaps = _overlaps(rows)
-    figure = new_figure(size)
-    axis = figure.subplots()
+    axis = axes_for(ax, size)
     image = axis.imshow(overlaps, SEQUENTIAL, vmin=0.0, vmax=1.0, interpolation="nearest")
     shown = np.arange(0, len(names), max(1, -(-len(names) // 12)))
     slanted = max(len(names[i]) for i in shown) > 3
@@ -161,8 +162,8 @@ def overlap_matrix(
     axis.set_xticks(shown, [names[i] for i in shown], **turned)
     axis.set_yticks(shown, [names[i] for i in shown])
     axis.set(xlabel="cap", ylabel="cap")
-    colour_bar(figure, image, axis, "overlap (share of the row's cap)")
-    finish(figure)
+    colour_bar(image, axis, "overlap (share of the row's cap)")
+    figure = finish(axis.figure, ax)
     _write(axis, overlaps)
     return figure
 
@@ -213,7 +214,9 @@ _LETTER = 0.62  # of the font size: the width of a letter
 
 
 @spec.arguments()
-def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
+def parse_tree(
+    parse: Any, *, size: Sequence[float] | None = None, ax: "Axes | None" = None
+) -> "Figure":
     """The words of a sentence in a line, and above it an arc from each word to its dependents.
 
     `parse` of `jn.assemblies.parser.parse`; `size` (width, height) [inches] (default: as the words
@@ -221,7 +224,7 @@ def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
     area of the dependent. Each relation has one colour; a bar marks the word without a head.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for what is no parse, a size that is not two positive numbers;
@@ -234,9 +237,11 @@ def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
     top = _LEVEL * (max(levels, default=0) + 0.65) + SMALL
     below = 2.6 * TEXT
     wanted = ((width + 8) / 72, (top + below) / 72) if size is None else size
-    figure = new_figure(wanted)
-    axis = figure.subplots()
-    axis.set(xlim=(-4, width + 4), ylim=(-below, top))
+    axis = axes_for(ax, wanted)
+    # In points: axes that were given have empty space where they are larger than needed.
+    room = (0.0, 0.0) if ax is None else inches_of(axis)
+    aside = max(72 * room[0] - width, 8) / 2
+    axis.set(xlim=(-aside, width + aside), ylim=(-below, max(72 * room[1] - below, top)))
     axis.set_axis_off()
     shades = _shades([relation for _, _, relation in parse.arcs])
     for number, (word, x) in enumerate(zip(parse.words, places)):
@@ -250,7 +255,7 @@ def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
     feet = _feet(arcs, places)
     for (_, _, relation), level, ends in zip(arcs, levels, feet):
         _draw(axis, ends, _LEVEL * (level + 0.65), relation, shades[relation])
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 def _places(words: Sequence[str]) -> tuple[list[float], float]:

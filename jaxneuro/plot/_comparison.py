@@ -54,7 +54,7 @@ def comparison(
     Kolmogorov and Smirnov, the number in the panel.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows.
 
     Raises:
         InvalidValueError: for what is no comparison, or not a label for each run; `ImportError`

@@ -15,10 +15,12 @@ from ._style import (
     PAGE,
     SEQUENTIAL,
     SMALL,
+    axes_for,
     check_given,
     colour,
     colour_bar,
     finish,
+    inches_of,
     limits,
     new_figure,
     say,
@@ -41,6 +43,7 @@ def connectivity(
     dots: int = 200,
     bins: int = 100,
     size: Sequence[float] = (COLUMN[0], 2.7),
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Connectivity matrix: sources from top to bottom, targets from left to right.
 
@@ -55,7 +58,7 @@ def connectivity(
     and pairs without a synapse, are grey.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for what are no connections, unknown `values`, `dots` or `bins` below 1;
@@ -63,20 +66,19 @@ def connectivity(
     """
     check_given("connections", connections)
     check_known("value of connections", values, _VALUES)
-    figure = new_figure(size)
+    axis = axes_for(ax, size)
     from matplotlib.ticker import MaxNLocator
 
-    axis = figure.subplots()
     rows, columns = connections.shape
     each = max(rows, columns) <= dots
     binned = _binned(connections, values, max(rows, columns, 1) if each else bins)
     if each and values == "synapses" and not (binned.values > 1).any():
         # As wide as a neuron is on the axis, within limits.
-        points = min(max(45.0 * min(size) / max(rows, columns, 1), 0.8), 6.0)
+        points = min(max(58.0 * min(inches_of(axis)) / max(rows, columns, 1), 0.8), 6.0)
         axis.plot(connections.post, connections.pre, "s", color=colour(0), ms=points, mew=0)
     elif binned.values.size:
         single = np.diff(binned.rows).max() == np.diff(binned.columns).max() == 1
-        _draw_colours(figure, axis, binned, values, _label(values, unit, single))
+        _draw_colours(axis, binned, values, _label(values, unit, single))
     if not len(connections.pre):
         say(axis, "no synapses")
     axis.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
@@ -85,7 +87,7 @@ def connectivity(
         side.set_major_locator(MaxNLocator("auto", **whole))
     axis.set_xlabel(f"target neuron ({connections.target})")
     axis.set_ylabel(f"source neuron ({connections.source})")
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 class _Binned(NamedTuple):
@@ -118,7 +120,7 @@ def _binned(c: Any, values: str, bins: int) -> _Binned:
     return _Binned(np.where(absent, np.nan, total), *edges)
 
 
-def _draw_colours(figure: "Figure", axis: "Axes", binned: _Binned, values: str, label: str) -> None:
+def _draw_colours(axis: "Axes", binned: _Binned, values: str, label: str) -> None:
     """A colour per bin and a colour bar: symmetric for weights, from 0 for synapses."""
     signed = values == "weight"
     low, high = limits(binned.values, None, signed)
@@ -132,7 +134,7 @@ def _draw_colours(figure: "Figure", axis: "Axes", binned: _Binned, values: str, 
         vmax=high,
         rasterized=True,
     )
-    colour_bar(figure, drawn, axis, label)
+    colour_bar(drawn, axis, label)
 
 
 def _label(values: str, unit: str, single: bool) -> str:
@@ -157,7 +159,7 @@ def degrees(
     twice counts twice.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows.
 
     Raises:
         InvalidValueError: for what are no connections, `bins` below 1; `ImportError` without
@@ -189,7 +191,12 @@ def degrees(
 
 @spec.arguments(bins=spec.Whole(at_least=1))
 def weight_histogram(
-    connections: Any, *, unit: str = "", bins: int = 40, size: Sequence[float] = COLUMN
+    connections: Any,
+    *,
+    unit: str = "",
+    bins: int = 40,
+    size: Sequence[float] = COLUMN,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Distribution of the weights of the synapses, with their mean.
 
@@ -197,7 +204,7 @@ def weight_histogram(
     number of bins; `size` (width, height) [inches].
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for what are no connections, `bins` below 1; `ImportError` without
@@ -206,12 +213,16 @@ def weight_histogram(
     check_given("connections", connections)
     weights = np.asarray(connections.weight, np.float64)
     label = f"weight ({unit or 'unit of the synapse'})"
-    return _synapses(connections, weights, label, unit, bins, size)
+    return _synapses(connections, weights, label, unit, bins, size, ax)
 
 
 @spec.arguments()
 def delay_histogram(
-    connections: Any, *, bins: int = 40, size: Sequence[float] = COLUMN
+    connections: Any,
+    *,
+    bins: int = 40,
+    size: Sequence[float] = COLUMN,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Distribution of the delays of the synapses [ms], with their mean.
 
@@ -219,7 +230,7 @@ def delay_histogram(
     [inches].
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for what are no connections, `bins` below 1; `ImportError` without
@@ -227,7 +238,8 @@ def delay_histogram(
     """
     check_given("connections", connections)
     delays = np.asarray(connections.delay, np.float64)
-    return _synapses(connections, delays, "delay (ms)", "ms", _grid_edges(delays, bins), size)
+    edges = _grid_edges(delays, bins)
+    return _synapses(connections, delays, "delay (ms)", "ms", edges, size, ax)
 
 
 def _grid_edges(delays: np.ndarray, bins: int) -> np.ndarray | int:
@@ -249,9 +261,9 @@ def _synapses(
     unit: str,
     bins: np.ndarray | int,
     size: Sequence[float],
+    ax: "Axes | None",
 ) -> "Figure":
-    figure = new_figure(size)
-    axis = figure.subplots()
+    axis = axes_for(ax, size)
     name = f"{connections.source} to {connections.target}"
     edges = _edges(values, bins)
     draw_histograms(axis, {name: values}, edges, unit, "synapses")
@@ -259,7 +271,7 @@ def _synapses(
     if not values.size:
         say(axis, "no synapses")
         axis.set_ylim(0.0, 1.0)
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 def _edges(values: np.ndarray, bins: np.ndarray | int) -> np.ndarray:
@@ -275,7 +287,9 @@ _IDLE = "#CFCFCF"
 
 
 @spec.arguments()
-def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)) -> "Figure":
+def fibres(
+    brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2), ax: "Axes | None" = None
+) -> "Figure":
     """Areas as discs, stimuli as squares, and fibres as arrows between them.
 
     `brain` a `jn.assemblies.Brain`; `active` bool (F,) of `brain.active`, or (rounds, F): the more
@@ -284,7 +298,7 @@ def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)
     stands in the middle.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for what is no brain, an `active` of another shape; `ImportError` without
@@ -292,8 +306,7 @@ def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)
     """
     check_given("brain", brain)
     share = _share(brain, active)
-    figure = new_figure(size)
-    axis = figure.subplots()
+    axis = axes_for(ax, size)
     names = [*(x.name for x in brain.areas), *(x.name for x in brain.stimuli)]
     ends = [(fibre.source, fibre.target) for fibre in brain.fibres]
     places = _places(names, ends)
@@ -312,7 +325,7 @@ def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)
         _node(axis, name, place, name in stimuli)
     axis.set(xlim=(-1.36, 1.36), ylim=(-1.36, 1.36), aspect="equal")
     axis.set_axis_off()
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 def _share(brain: Any, active: Any) -> np.ndarray:

@@ -17,15 +17,16 @@ from ._style import (
     DIVERGING,
     LINE,
     SMALL,
+    axes_for,
     colour,
     colour_bar,
     empty_figure,
     few_ticks,
     finish,
     finish_panels,
+    inches_of,
     legend,
     limits,
-    new_figure,
     nothing,
     open_box,
     population_panels,
@@ -38,6 +39,7 @@ from ._style import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -55,6 +57,7 @@ def correlogram(
     start: float | None = None,
     stop: float | None = None,
     size: Sequence[float] = COLUMN,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """The rate of a neuron before and after its own spikes, or those of another population.
 
@@ -70,7 +73,7 @@ def correlogram(
     spikes outside the part counted.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for an unknown population, a part empty or outside the run, a bin that is
@@ -83,7 +86,7 @@ def correlogram(
     named = None if population is None else [population, *([] if other is None else [other])]
     trains = shown_trains(source, named, start, stop)
     if why := nothing(trains):
-        return empty_figure(why, size)
+        return empty_figure(why, size, ax)
     name = only("population", population, trains)
     only("population", name if other is None else other, trains)
     first, last = window_of(trains)
@@ -105,7 +108,7 @@ def correlogram(
         level = len(y) / max(y.n, 1) / length * 1e3
     seen = 1e-3 * bin_ms * (1.0 - np.abs(lags) / length)
     rate = pairs / np.maximum(pieces * seen, 1e-12)
-    axis = (figure := new_figure(size)).subplots()
+    axis = axes_for(ax, size)
     edges = np.append(lags, lags[-1] + bin_ms) - bin_ms / 2
     axis.stairs(rate, edges, baseline=None, color=colour(0), lw=0.9, label=label)
     look = {"color": "black", "lw": LINE, "ls": (0, (4, 2))}
@@ -117,7 +120,7 @@ def correlogram(
         axis.set_ylim(0.0, 1.0)
     open_box(axis)
     legend(axis)
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 def _between(name: str, other: str) -> str:
@@ -141,6 +144,7 @@ def correlation_matrix(
     stop: float | None = None,
     scale: Sequence[float] | None = None,
     size: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Correlation of the spike counts of all pairs of some neurons, with its mean above.
 
@@ -152,7 +156,7 @@ def correlation_matrix(
     pairs without a correlation are grey.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for an unknown population or none, a part empty or outside the run, fewer
@@ -165,12 +169,12 @@ def correlation_matrix(
     trains = shown_trains(source, populations, start, stop)
     first, last = window_of(trains)
     if why := nothing(trains):
-        return empty_figure(why, size or _SIZE)
+        return empty_figure(why, size or _SIZE, ax)
     if start is None and stop is None and last - first < 2 * bin_ms:
         why = (
             f"a run of {last - first:g} ms is too short:\nit needs at least 2 bins of {bin_ms:g} ms"
         )
-        return empty_figure(why, size or _SIZE)
+        return empty_figure(why, size or _SIZE, ax)
     total, names, sizes = sum(x.n for x in trains.values()), [*trains], []
     times, rows, quiet = [], [], 0
     for x in trains.values():
@@ -189,22 +193,21 @@ def correlation_matrix(
     title = f"{bin_ms:g} ms bins, {found}"
     if quiet:
         title += f"\nleft out: {quiet:,} of {total:,} neurons, below {at_least} spikes"
-    size = widened(size, _SIZE, names)
-    return _draw(matrix, title, names, sizes, scale, size)
+    axis = axes_for(ax, widened(size, _SIZE, names))
+    _draw(axis, matrix, title, names, sizes, scale)
+    return finish(axis.figure, ax)
 
 
 def _draw(
+    axis: "Axes",
     matrix: np.ndarray,
     title: str,
     names: list[str],
     sizes: list[int],
     scale: Sequence[float] | None,
-    size: Sequence[float],
-) -> "Figure":
+) -> None:
     import matplotlib
 
-    figure = new_figure(size)
-    axis = figure.subplots()
     known = np.abs(matrix[np.isfinite(matrix)])
     most = float(np.quantile(known, _SHOWN)) if known.size else 0.0
     low, high = (-most, most) if scale is None and most > 0 else limits(matrix, scale, signed=True)
@@ -218,7 +221,7 @@ def _draw(
     some = [k for k, n in enumerate(sizes) if n]
     middle = [(borders[k] + borders[k + 1] - 1) / 2 for k in some]
     labels = [f"{names[k]} ({sizes[k]})" for k in some]
-    room = 1.3 * SMALL * max(sum(sizes), 1) / (0.6 * 72 * min(size))
+    room = 1.3 * SMALL * max(sum(sizes), 1) / (0.78 * 72 * min(inches_of(axis)))
     # Both axes are the same: the names stand once.
     axis.set_yticks(spread(np.array(middle), room, float(borders[-1])), labels)
     axis.set_xticks([])
@@ -227,8 +230,7 @@ def _draw(
     axis.set(xlabel="neuron", ylabel="neuron")
     axis.set_title(title)
     axis.tick_params(axis="y", length=0)
-    colour_bar(figure, image, axis, "count correlation", known.size > 0 and known.max() > high)
-    return finish(figure)
+    colour_bar(image, axis, "count correlation", known.size > 0 and known.max() > high)
 
 
 @spec.arguments()
@@ -241,6 +243,7 @@ def power_spectrum(
     start: float | None = None,
     stop: float | None = None,
     size: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Power spectral density of the populations' rates, on logarithmic axes.
 
@@ -252,7 +255,7 @@ def power_spectrum(
     is not shown.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for an unknown population or none, a part empty or outside the run, a bin
@@ -264,9 +267,9 @@ def power_spectrum(
     """
     trains = shown_trains(source, populations, start, stop, pooled_of)
     if why := nothing(trains):
-        return empty_figure(why, size or COLUMN)
+        return empty_figure(why, size or COLUMN, ax)
     names = [*trains]
-    figure, axes = population_panels(names, size)
+    axes = population_panels(names, size, ax)
     found = np.zeros(len(names), bool)
     for number, (axis, name) in enumerate(zip(axes, names)):
         at, density = analysis.power_spectrum(trains[name], bin_ms=bin_ms, segment_ms=segment_ms)
@@ -281,4 +284,4 @@ def power_spectrum(
         if not found.any():
             axis.set_ylim(0.0, 1.0)
     power = "power of the rate (Hz\u00b2/Hz)"
-    return finish_panels(figure, axes, names, "frequency (Hz)", power)
+    return finish_panels(axes, names, "frequency (Hz)", power, ax)

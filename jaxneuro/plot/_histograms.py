@@ -65,17 +65,18 @@ def population_histograms(
     values: dict[str, np.ndarray],
     edges: np.ndarray,
     labels: tuple[str, str, str],
-    size: Sequence[float] | None,
+    place: tuple[Sequence[float] | None, "Axes | None"],
     empty: str,
     logarithmic: bool = False,
 ) -> "Figure":
     """The distributions of populations in one panel, or below each other if they are many.
 
-    `labels` the unit of the mean, what is counted, and the label of the axis; `empty` what an empty
-    panel says; `logarithmic`: shares are.
+    `labels` the unit of the mean, what is counted, and the label of the axis; `place` the size of
+    a new figure, and the axes to draw into instead; `empty` what an empty panel says;
+    `logarithmic`: shares are.
     """
     unit, of, xlabel = labels
-    figure, axes = population_panels(list(values), size)
+    axes = population_panels(list(values), *place)
     few = len(values) <= 3 or axes[0] is not axes[-1]
     names = [
         _draw(axis, name, x, edges, unit, number, few)
@@ -92,7 +93,7 @@ def population_histograms(
         axis.set_ylim(*ends)
         if not any(x.size for a, x in zip(axes, values.values()) if a is axis):
             say(axis, empty)
-    return finish_panels(figure, axes, names, xlabel, f"share of {of} (%)")
+    return finish_panels(axes, names, xlabel, f"share of {of} (%)", place[1])
 
 
 def _draw(
@@ -121,6 +122,7 @@ def rate_histogram(
     stop: float | None = None,
     bins: int = 30,
     size: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Distribution of the mean rates of the neurons of each population, with their mean.
 
@@ -130,7 +132,7 @@ def rate_histogram(
     time, so each bin contains equally many such numbers. The first starts at 0 Hz.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for an unknown population or none, a part empty or outside the run,
@@ -139,10 +141,10 @@ def rate_histogram(
     window = start, stop
     values, (first, last), why = shown_values(source, populations, window, neuron_rates)
     if why:
-        return empty_figure(why, size or COLUMN)
+        return empty_figure(why, size or COLUMN, ax)
     edges = _edges(values, (last - first) * 1e-3, bins)
     labels = "Hz", "neurons", "rate of a neuron (Hz)"
-    return population_histograms(values, edges, labels, size, "no neurons")
+    return population_histograms(values, edges, labels, (size, ax), "no neurons")
 
 
 def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarray:
@@ -164,6 +166,7 @@ def interval_histogram(
     longest: float | None = None,
     bins: int = 50,
     size: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Distribution of the inter-spike intervals of all neurons, on a logarithmic axis.
 
@@ -174,7 +177,7 @@ def interval_histogram(
     mean and for the total of the shares.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for an unknown population or none, a part empty or outside the run,
@@ -186,12 +189,14 @@ def interval_histogram(
     """
     trains = shown_trains(source, populations, start, stop)
     if why := nothing(trains):
-        return empty_figure(why, size or COLUMN)
+        return empty_figure(why, size or COLUMN, ax)
     values = {name: intervals(x)[0] for name, x in trains.items()}
     edges = edges_from_zero(values, bins, longest)
     labels = "ms", "intervals", "inter-spike interval (ms)"
     # On a logarithmic axis an exponential distribution is a straight line.
-    return population_histograms(values, edges, labels, size, "no intervals", logarithmic=True)
+    return population_histograms(
+        values, edges, labels, (size, ax), "no intervals", logarithmic=True
+    )
 
 
 _ROUNDED = 1e-6  # a CV below is rounding of times
@@ -208,6 +213,7 @@ def cv_histogram(
     at_least: int = 3,
     bins: int = 30,
     size: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Distribution of the CVs of the neurons' inter-spike intervals, with their mean.
 
@@ -217,7 +223,7 @@ def cv_histogram(
     figure. 0 for a clock, 1 for a Poisson process.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for an unknown population or none, a part empty or outside the run,
@@ -230,12 +236,12 @@ def cv_histogram(
     cvs = functools.partial(shown_cvs, at_least=at_least)
     values, _, why = shown_values(source, populations, (start, stop), cvs)
     if why:
-        return empty_figure(why, size or COLUMN)
+        return empty_figure(why, size or COLUMN, ax)
     values = {name: x[~np.isnan(x)] for name, x in values.items()}
     labels = "", "neurons", "CV of inter-spike intervals"
     empty = f"no neuron with {counted(at_least, 'spike')}"
     edges = edges_from_zero(values, bins, None, _WIDTH)
-    return population_histograms(values, edges, labels, size, empty)
+    return population_histograms(values, edges, labels, (size, ax), empty)
 
 
 def shown_cvs(run: Any, name: str | None = None, *, at_least: int = 3, **window: Any) -> np.ndarray:

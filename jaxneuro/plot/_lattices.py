@@ -14,11 +14,11 @@ from ._style import (
     ABSENT,
     COLUMN,
     SEQUENTIAL,
+    axes_for,
     colour_bar,
     finish,
     lengths,
     limits,
-    new_figure,
     one_run,
     say,
     settle,
@@ -164,6 +164,7 @@ def lattice(
     colours: str = SEQUENTIAL,
     title: str = "",
     size: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """One value per neuron of a lattice as a heat map.
 
@@ -182,7 +183,7 @@ def lattice(
     those along the first upwards, with slice (0, 0) at the lower left.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for a lattice that does not have as many neurons as values, an index
@@ -191,8 +192,8 @@ def lattice(
     """
     tiles = lay_out(shape, index)
     shown = tiles.picture(per_neuron("values", spec.array_of(values), shape)[0])
-    figure, _ = draw_lattice(shown, tiles, limits(shown, scale), label, colours, title, size)
-    return figure
+    ends = limits(shown, scale)
+    return draw_lattice(shown, tiles, ends, label, colours, title, (size, ax))[0]
 
 
 def per_neuron(name: str, values: np.ndarray, shape: Sequence[int], frames: int = 0) -> np.ndarray:
@@ -219,9 +220,12 @@ def draw_lattice(
     label: str,
     colours: str,
     title: str,
-    size: Sequence[float] | None,
+    place: tuple[Sequence[float] | None, "Axes | None"],
 ) -> tuple["Figure", Any]:
-    """A figure with one heat map, and its image."""
+    """A figure with one heat map, and its image.
+
+    `place` is the size of a new figure, and the axes to draw into instead.
+    """
     import matplotlib
 
     if colours not in matplotlib.colormaps:
@@ -229,8 +233,8 @@ def draw_lattice(
     rows, columns = shown.shape
     # As high as the picture needs, with a colour bar and labels.
     fitting = (COLUMN[0], float(np.clip(0.7 + (COLUMN[0] - 1.2) * rows / columns, 1.5, 7.0)))
-    figure = new_figure(fitting if size is None else size)
-    axis = figure.subplots()
+    size, ax = place
+    axis = axes_for(ax, fitting if size is None else size)
     colour_map = matplotlib.colormaps[colours].with_extremes(bad=ABSENT)
     image = axis.imshow(shown, colour_map, origin="lower", vmin=ends[0], vmax=ends[1])
     label_axes(axis, tiles)
@@ -239,10 +243,10 @@ def draw_lattice(
         axis.spines[:].set_visible(False)
     axis.set_title(title)
     if np.isfinite(shown).any():
-        colour_bar(figure, image, axis, label)
+        colour_bar(image, axis, label)
     else:
         say(axis, "no finite value")
-    return finish(figure), image
+    return finish(axis.figure, ax), image
 
 
 @spec.arguments(
@@ -295,7 +299,7 @@ def lattice_movie(  # noqa: PLR0913 - what is drawn, and how, each by its name
     # The scale depends only on what is shown.
     ends = limits(frames[:, tiles.places[tiles.places >= 0]], scale)
     figure, image = draw_lattice(
-        tiles.picture(frames[0]), tiles, ends, label, colours, stamps[0], size
+        tiles.picture(frames[0]), tiles, ends, label, colours, stamps[0], (size, None)
     )
     writer = _writer(out, fps)
     stage = _Stage(figure, image, dpi)

@@ -22,13 +22,13 @@ from ._style import (
     COLUMN,
     LINE,
     SEQUENTIAL,
+    axes_for,
     colour,
     colour_bar,
     empty_figure,
     finish,
     legend,
     limits,
-    new_figure,
     one_run,
     open_box,
     say,
@@ -55,6 +55,7 @@ def stdp_window(
     signals: Mapping[str, float] | None = None,
     unit: str = "",
     size: Sequence[float] = COLUMN,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """The change of one weight by pairs of spikes, against t_post - t_pre at the synapse.
 
@@ -70,7 +71,7 @@ def stdp_window(
     left out. Spikes in one step make a point of their own.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for something that is no rule, a parameter that is an array, a weight
@@ -86,8 +87,7 @@ def stdp_window(
     longest = _longest(span, frequency, dt, pairs, v)
     lags = _lags(longest)
     every = max(round(1e3 / (frequency * dt)), 1)
-    figure = new_figure(size)
-    axis = figure.subplots()
+    axis = axes_for(ax, size)
     axis.axhline(0.0, color="black", lw=LINE)
     axis.axvline(0.0, color="black", lw=LINE, ls=(0, (1, 2)))
     for number, (name, rule) in enumerate(named.items()):
@@ -110,7 +110,7 @@ def stdp_window(
     axis.set_ylabel(f"{by}({unit or 'unit of the synapse'})")
     open_box(axis)
     legend(axis)
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 def _longest(span: float, frequency: float, dt: float, pairs: int, v: Sequence[float]) -> int:
@@ -323,6 +323,7 @@ def weight_history(
     scale: Sequence[float] | None = None,
     unit: str = "",
     size: Sequence[float] = COLUMN,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Distribution of the weights of a plastic projection: over time, or at some times.
 
@@ -336,7 +337,7 @@ def weight_history(
     one of them has all weights says so.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for a projection without histograms, no sample between `start` and
@@ -347,7 +348,7 @@ def weight_history(
     name = only("projection with recorded histograms", name, result.weight_histograms)
     first, last = run_window(result.start, result.stop, start, stop)
     if not last > first:
-        return empty_figure("no time steps were run", size)
+        return empty_figure("no time steps were run", size, ax)
     at = np.asarray(result.sample_times)
     inside = (at >= first - NEAR_MS) & (at <= last + NEAR_MS)
     if not inside.any():
@@ -358,8 +359,7 @@ def weight_history(
     # Projections without a synapse have shares of 0.
     share = 100.0 * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     edges = np.asarray(result.weight_edges[name], np.float64)
-    figure = new_figure(size)
-    axis = figure.subplots()
+    axis = axes_for(ax, size)
     label = f"weight ({unit or 'unit of the synapse'})"
     if times is None:
         ends = limits(np.array([0.0, share.max()]), scale)
@@ -375,7 +375,7 @@ def weight_history(
         if len(ends) == 1:
             beyond = f"below {edges[1]:g}" if ends[0] == "lowest" else f"from {edges[-2]:g} on"
             say(axis, f"all weights are in the {ends[0]} bin: {beyond}")
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 _FEW = 0.1  # % of the synapses
@@ -401,7 +401,7 @@ def _draw_image(
     mesh = axis.pcolormesh(columns, edges, share.T, **look)
     mesh.set_rasterized(True)  # a vector of each cell would show gaps
     beyond = bool(share.max() > ends[1] or share.min() < ends[0])
-    colour_bar(axis.figure, mesh, axis, "share of synapses (%)", beyond)  # type: ignore[arg-type]
+    colour_bar(mesh, axis, "share of synapses (%)", beyond)
 
 
 def _draw_lines(

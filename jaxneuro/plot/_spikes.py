@@ -18,11 +18,13 @@ from ._style import (
     PAGE,
     SEQUENTIAL,
     SMALL,
+    axes_for,
     colour,
     colour_bar,
     empty_figure,
     finish,
     finish_panels,
+    inches_of,
     legend,
     new_figure,
     nothing,
@@ -57,6 +59,7 @@ def raster(
     neurons: int | None = 400,
     bin_ms: float | None = None,
     size: Sequence[float] = PAGE,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Spikes of some neurons of each population, the first on top, over the populations' rates.
 
@@ -66,10 +69,10 @@ def raster(
     longer of more than a second; `size` (width, height) [inches], two columns of a paper by
     default; `size=(3.3, 3.0)` gives one column. The legend with the mean rates is left out if it
     needs more than two rows. The rates of more than 4 populations are colours, a row each. Names of
-    more than 20 letters are shortened.
+    more than 20 letters are shortened. Axes `ax` get the spikes alone.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for an unknown population or none, a part empty or outside the run, a bin
@@ -78,11 +81,16 @@ def raster(
     """
     trains = shown_trains(source, populations, start, stop)
     if why := nothing(trains):
-        return empty_figure(why, size)
+        return empty_figure(why, size, ax)
+    shown = rows_of([x.n for x in trains.values()], neurons)
+    if ax is not None:
+        axis = axes_for(ax, size)
+        draw_spikes(axis, trains, shown, 72 * inches_of(axis)[1])
+        axis.set(xlim=window_of(trains), xlabel="time (ms)")
+        return _without_marks(finish(axis.figure, ax), axis)
     bin_ms = _bin_of(trains, 2.0) if bin_ms is None else bin_ms
     figure = new_figure(size)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1.0))
-    shown = rows_of([x.n for x in trains.values()], neurons)
     draw_spikes(top, trains, shown, 0.55 * size[1] * 72)
     if len(trains) <= MOST:
         draw_rates([bottom] * len(trains), trains, bin_ms)
@@ -94,8 +102,12 @@ def raster(
         _draw_rate_rows(figure, bottom, trains, bin_ms)
     bottom.set_xlabel("time (ms)")
     figure.align_ylabels()
-    finish(figure)
-    top.tick_params(axis="y", length=0)
+    return _without_marks(finish(figure), top)
+
+
+def _without_marks(figure: "Figure", axis: "Axes") -> "Figure":
+    """The figure, without marks at the names of populations."""
+    axis.tick_params(axis="y", length=0)
     return figure
 
 
@@ -173,7 +185,7 @@ def _draw_rate_rows(
         say(axis, why_no_rate(last - first, bin_ms))
     else:
         drawn = axis.pcolormesh(edges, np.arange(len(names) + 1), rates, rasterized=True, **look)
-        colour_bar(figure, drawn, axis, "rate (Hz)")
+        colour_bar(drawn, axis, "rate (Hz)")
     axis.set(xlim=(first, last), ylim=(len(names), 0), ylabel="population")
     fits = 0.27 * 72 * figure.get_figheight() > 1.1 * SMALL * len(names)
     axis.set_yticks(
@@ -216,6 +228,7 @@ def rates(
     stop: float | None = None,
     bin_ms: float | None = None,
     size: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Rates of the populations in bins, over time, with their means.
 
@@ -227,7 +240,7 @@ def rates(
     `Record(rates=True)`, too.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for an unknown population or none, a part empty or outside the run, a bin
@@ -243,11 +256,11 @@ def rates(
     if len({window_of(x) for x in runs}) > 1:
         raise InvalidValueError("rates", "the runs", "of one time", "several; draw one, batch[k]")
     if why := nothing(runs[0]):
-        return empty_figure(why, size or COLUMN)
+        return empty_figure(why, size or COLUMN, ax)
     bin_ms = _bin_of(runs[0], 5.0) if bin_ms is None else bin_ms
-    figure, axes = population_panels([*runs[0]], size)
+    axes = population_panels([*runs[0]], size, ax)
     labels = draw_rates(axes, runs[0], bin_ms, runs)
-    return finish_panels(figure, axes, labels, "time (ms)", "rate (Hz)")
+    return finish_panels(axes, labels, "time (ms)", "rate (Hz)", ax)
 
 
 _SHADES = ((0.25, 0.75, 0.35), (0.0, 1.0, 0.15))  # quantiles over runs, and how dark they are
@@ -342,7 +355,7 @@ def activity(
     by default two columns of a paper, wider for long names.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows.
 
     Raises:
         InvalidValueError: for an unknown population or none, a reference that is no population, a
@@ -378,9 +391,7 @@ def activity(
     _label(axes, names)
     _say_where_empty(axes, drawn)
     axes["rate"].set_xlabel("rate; reference \N{WHITE DIAMOND} (Hz)" if reference else "rate (Hz)")
-    finish(figure)
-    axes["spikes"].tick_params(axis="y", length=0)
-    return figure
+    return _without_marks(finish(figure), axes["spikes"])
 
 
 def _check_reference(reference: Mapping[str, float] | None, names: list[str]) -> None:

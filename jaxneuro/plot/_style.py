@@ -11,12 +11,13 @@ from .._numerics.windows import run_window
 from .._run.recording import Recording
 from .._run.result import Result
 from .._run.spike_trains import SpikeTrains
+from .._text import brief
 from ..analysis._source import check_known, run_of, trains_of
 from ..spec import InvalidValueError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 
 SEQUENTIAL = "viridis"
@@ -32,18 +33,41 @@ _ROUNDS = 6  # of the layout; each reduces the error to a quarter
 
 
 def new_figure(size: Sequence[float]) -> "Figure":
-    """An empty figure of a (width, height) [inches] that is not displayed."""
+    """An empty figure of a (width, height) [inches], which no window shows."""
     wanted = numbers("size", size, "(width, height) in inches")
     if wanted.shape != (2,):
         raise InvalidValueError("", "size", "(width, height) in inches", repr(size))
     spec.check("", "size", spec.Numbers("inches", above=0.0), wanted)
     try:
-        from matplotlib.figure import Figure
+        from ._figure import NotebookFigure
     except ImportError as error:
         raise ImportError(
             "figures need matplotlib; install it (pip install matplotlib, or the extra `plot`)"
         ) from error
-    return Figure(figsize=(float(wanted[0]), float(wanted[1])), layout="constrained")
+    inches = float(wanted[0]), float(wanted[1])
+    return NotebookFigure(figsize=inches, layout="constrained")
+
+
+def axes_for(ax: "Axes | None", size: Sequence[float]) -> "Axes":
+    """The axes to draw into: `ax`, or those of a new figure of a (width, height) [inches].
+
+    Raises:
+        InvalidValueError: for an `ax` that is no axes, and a bad size.
+    """
+    if ax is None:
+        return new_figure(size).subplots()
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        must = "one matplotlib Axes, such as axes[0] of figure, axes = plt.subplots(2)"
+        raise InvalidValueError("", "ax", must, brief(ax))
+    return ax
+
+
+def inches_of(axis: "Axes") -> tuple[float, float]:
+    """Width and height of axes [inches], in a new figure before its layout."""
+    box, dpi = axis.get_window_extent(), axis.figure.dpi
+    return box.width / dpi, box.height / dpi
 
 
 def colour(number: int) -> str:
@@ -51,14 +75,18 @@ def colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def finish(figure: "Figure") -> "Figure":
-    """Sets text, ticks and spines of every panel; every figure calls this last."""
-    for axis in figure.axes:
+def finish(figure: "Figure | SubFigure", ax: "Axes | None" = None) -> "Figure":
+    """Sets text, ticks and spines of every panel; every figure calls this last.
+
+    With the `ax` that a caller gave, only of these axes: the figure belongs to the caller.
+    """
+    root = cast("Figure", figure.figure)
+    for axis in root.axes if ax is None else [ax]:
         for panel in (axis, *cast("list[Axes]", axis.child_axes)):
             _finish_panel(panel)
-    if any(axis.get_aspect() != "auto" for axis in figure.axes):
-        settle(figure)
-    return figure
+    if ax is None and any(axis.get_aspect() != "auto" for axis in root.axes):
+        settle(root)
+    return root
 
 
 def settle(figure: "Figure") -> None:
@@ -144,15 +172,15 @@ def legend(axis: "Axes", rows: int | None = None) -> None:
     )
 
 
-def colour_bar(
-    figure: "Figure", drawn: Any, axis: "Axes", label: str, beyond: bool = False
-) -> None:
+def colour_bar(drawn: Any, axis: "Axes", label: str, beyond: bool = False) -> None:
     """A thin colour bar beside an axis, as high as the picture.
 
     `beyond`: there are values outside of the scale, so the bar gets pointed ends.
     """
     place = axis.inset_axes((1.03, 0.0, 0.04, 1.0))
-    bar = figure.colorbar(drawn, cax=place, label=label, extend="both" if beyond else "neither")
+    bar = axis.figure.colorbar(
+        drawn, cax=place, label=label, extend="both" if beyond else "neither"
+    )
     bar.outline.set_linewidth(LINE)  # type: ignore[operator]
 
 
@@ -208,22 +236,27 @@ def spread(at: np.ndarray, gap: float, top: float) -> np.ndarray:
 
 
 def population_panels(
-    names: Sequence[str], size: Sequence[float] | None
-) -> tuple["Figure", list["Axes"]]:
-    """A figure and the panel of each population: all in one, or below each other if they are many.
+    names: Sequence[str], size: Sequence[float] | None, ax: "Axes | None"
+) -> list["Axes"]:
+    """The panel of each population: all in one, or below each other if they are many.
 
     The first population is on top.
+
+    Raises:
+        InvalidValueError: for an `ax` with so many populations that each has a panel.
     """
     if len(names) <= MOST:
-        figure = new_figure(COLUMN if size is None else size)
-        return figure, [figure.subplots()] * len(names)
+        return [axes_for(ax, COLUMN if size is None else size)] * len(names)
+    if ax is not None:
+        must = f"left out for more than {MOST} populations, which have a panel each (or name some)"
+        raise InvalidValueError("", "ax", must, f"axes for {len(names)} populations")
     figure = new_figure((COLUMN[0], 0.6 + _ROW * len(names)) if size is None else size)
     axes = figure.subplots(len(names), 1, sharex=True, sharey=True, squeeze=False)
-    return figure, list(axes[:, 0])
+    return list(axes[:, 0])
 
 
 def finish_panels(
-    figure: "Figure", axes: list["Axes"], labels: Sequence[str], xlabel: str, ylabel: str
+    axes: list["Axes"], labels: Sequence[str], xlabel: str, ylabel: str, ax: "Axes | None"
 ) -> "Figure":
     """Names and labels: a legend above one panel, or the name of its population above each."""
     together = len(axes) <= MOST
@@ -236,8 +269,8 @@ def finish_panels(
         axes[0].set_ylabel(ylabel)
         legend(axes[0])
     else:
-        figure.supylabel(ylabel, fontsize=TEXT)
-    return finish(figure)
+        axes[0].figure.supylabel(ylabel, fontsize=TEXT)
+    return finish(axes[0].figure, ax)
 
 
 def nothing(trains: Mapping[str, SpikeTrains]) -> str:
@@ -248,13 +281,12 @@ def nothing(trains: Mapping[str, SpikeTrains]) -> str:
     return "" if any(x.n for x in trains.values()) else "no neurons"
 
 
-def empty_figure(why: str, size: Sequence[float]) -> "Figure":
+def empty_figure(why: str, size: Sequence[float], ax: "Axes | None" = None) -> "Figure":
     """A figure that only says why it is empty."""
-    figure = new_figure(size)
-    axis = figure.subplots()
+    axis = axes_for(ax, size)
     axis.set(xticks=[], yticks=[])
     say(axis, why)
-    return finish(figure)
+    return finish(axis.figure, ax)
 
 
 def say(axis: "Axes", text: str) -> None:

@@ -15,6 +15,7 @@ from ._style import (
     PAGE,
     SMALL,
     TEXT,
+    axes_for,
     colour,
     empty_figure,
     finish,
@@ -26,6 +27,7 @@ from ._style import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -117,6 +119,7 @@ def traces(
     stop: float | None = None,
     label: str | None = None,
     size: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """A recorded variable of some neurons over time, one panel each or all in one.
 
@@ -124,13 +127,13 @@ def traces(
     population, or the projection whose receptor was recorded; `neurons` which ones, or how many
     of the first that were recorded. `spikes` draws, if v of a population is shown, a tick at each
     spike from v (recorded before the reset) up to `peak` [mV], by default well above the highest v
-    shown. `overlay` draws all into one panel; `start`, `stop` [ms] the part shown; `label` of the
-    axis with its unit, by default from the name of the variable; `size` (width, height) [inches],
-    by default two columns of a paper wide and as high as needed; `size=(3.3, 1 + 0.7 * panels)`
-    gives one column.
+    shown. `overlay` draws all into one panel, as `ax` needs for several neurons; `start`, `stop`
+    [ms] the part shown; `label` of the axis with its unit, by default from the name of the
+    variable; `size` (width, height) [inches], by default two columns of a paper wide and as high as
+    needed; `size=(3.3, 1 + 0.7 * panels)` gives one column.
 
     Returns:
-        a matplotlib `Figure`; it is not shown.
+        a matplotlib `Figure`, which a notebook shows: a new one, or that of the axes `ax`.
 
     Raises:
         InvalidValueError: for a name, variable or neuron that was not recorded, no neuron, a part
@@ -142,14 +145,20 @@ def traces(
     first, last = run_window(result.start, result.stop, start, stop)
     if not result.n_steps or not any(result.populations.values()):
         why = "no neurons" if result.n_steps else "no time steps were run"
-        return empty_figure(why, COLUMN if size is None else size)
+        return empty_figure(why, COLUMN if size is None else size, ax)
     shown = recorded_traces(result, name, variable, neurons, first, last)
     if peak is not None:
         spec.check("traces", "peak", spec.Numbers("mV"), peak)
     ticked = spikes and variable == "v" and name in result.populations
     rows = 1 if overlay else len(shown.neurons)
-    figure = new_figure((PAGE[0], 1.0 + 0.7 * max(rows, 2)) if size is None else size)
-    axes = figure.subplots(rows, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    if ax is not None and rows > 1:
+        must = "left out for several neurons, which have a panel each (or give overlay=True)"
+        raise InvalidValueError("traces", "ax", must, f"axes for {rows} neurons")
+    size = (PAGE[0], 1.0 + 0.7 * max(rows, 2)) if size is None else size
+    if ax is not None:
+        axes = np.array([axes_for(ax, size)])
+    else:
+        axes = new_figure(size).subplots(rows, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     panels = np.broadcast_to(axes, len(shown.neurons))
     for number, (axis, neuron) in enumerate(zip(panels, shown.neurons)):
         look = {"color": colour(number if overlay else 0), "lw": 0.8}
@@ -165,8 +174,12 @@ def traces(
     if overlay:
         legend(axes[0])
     axes[-1].set(xlim=(first, last), xlabel="time (ms)")
-    figure.supylabel(label or label_of(variable), fontsize=TEXT)
-    return finish(figure)
+    ylabel = label or label_of(variable)
+    if ax is None:
+        axes[0].figure.supylabel(ylabel, fontsize=TEXT)
+    else:
+        ax.set_ylabel(ylabel)
+    return finish(axes[0].figure, ax)
 
 
 def _draw_spikes(

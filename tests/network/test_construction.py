@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -192,6 +193,23 @@ class Terminal:
 
     def isatty(self):
         return True
+
+
+def notebook(shell):
+    """The module IPython, as it is loaded where `shell` runs the cells."""
+    return SimpleNamespace(get_ipython=lambda: shell)
+
+
+@pytest.mark.parametrize("shell", [None, SimpleNamespace(), SimpleNamespace(kernel=1)])
+def test_progress_in_a_notebook(shell, many_chunks, capsys, monkeypatch):
+    """Only the shell of a notebook has a kernel."""
+    monkeypatch.setitem(sys.modules, "IPython", notebook(shell))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(building, "_SHOWN", 1000)
+    jn.build(within(RULES), 5, 0.1)
+    assert ("building" in capsys.readouterr().err) == hasattr(shell, "kernel")
+    jn.build(within(RULES), 5, 0.1, progress=False)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("tqdm", [True, False], ids=["tqdm", "a line"])

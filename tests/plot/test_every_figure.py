@@ -3,7 +3,9 @@
 import dataclasses
 import inspect
 import itertools
+import pickle
 import re
+import struct
 import sys
 
 import numpy as np
@@ -15,6 +17,7 @@ from jaxneuro import plot
 from jaxneuro.assemblies import Area, Brain, Fibre, Stimulus
 from jaxneuro.plot._style import three_digits
 from tests.plot.results import PARSE, connections, png, random_connections, random_result
+from tests.refusing import assert_refused
 from tests.runs import result
 
 SUPPORT = np.cumsum(np.random.default_rng(0).integers(0, 90, (5, 25, 2)), axis=1)
@@ -24,41 +27,55 @@ AREAS = [Area(name, 100, 10) for name in ("A", "ADJ_MORE")]
 BRAIN = Brain(AREAS, [Stimulus("S", 5)], [Fibre("S", "A"), Fibre("A", "ADJ_MORE")], p=0.1)
 # By name: from a result and connections to a figure.
 FIGURES = {
-    "raster": lambda r, c: plot.raster(r),
-    "raster, all": lambda r, c: plot.raster(r, neurons=None, size=(3.3, 3.0)),
-    "activity": lambda r, c: plot.activity(r, reference={"E": 30.0}),
-    "rates": lambda r, c: plot.rates(r),
-    "traces": lambda r, c: plot.traces(r, "E"),
-    "traces, overlaid": lambda r, c: plot.traces(r, "E", neurons=2, overlay=True, size=(3.3, 2)),
-    "rate_histogram": lambda r, c: plot.rate_histogram(r),
-    "cv_histogram": lambda r, c: plot.cv_histogram(r),
-    "interval_histogram": lambda r, c: plot.interval_histogram(r),
-    "comparison": lambda r, c: plot.comparison(jn.analysis.compare(r, r)),
-    "correlogram, own": lambda r, c: plot.correlogram(r, "E", max_lag=20.0),
-    "correlogram": lambda r, c: plot.correlogram(r, "E", "I", max_lag=20.0),
-    "correlation_matrix": lambda r, c: plot.correlation_matrix(r),
-    "power_spectrum": lambda r, c: plot.power_spectrum(r, segment_ms=50.0),
-    "connectivity": lambda r, c: plot.connectivity(c),
-    "connectivity, weight": lambda r, c: plot.connectivity(c, "weight", unit="pA"),
-    "connectivity, delay": lambda r, c: plot.connectivity(c, "delay"),
-    "connectivity, binned": lambda r, c: plot.connectivity(c, dots=1, bins=4),
-    "connectivity, binned weight": lambda r, c: plot.connectivity(c, "weight", dots=1, bins=4),
-    "degrees": lambda r, c: plot.degrees(c),
-    "weight_histogram": lambda r, c: plot.weight_histogram(c, unit="pA"),
-    "delay_histogram": lambda r, c: plot.delay_histogram(c),
-    "stdp_window": lambda r, c: plot.stdp_window(RULE, dt=1.0, unit="nS"),
-    "stdp_window, pairs": lambda r, c: plot.stdp_window({"a rule": RULE}, dt=1.0, pairs=60),
-    "weight_history": lambda r, c: plot.weight_history(r, "E->I"),
-    "weight_history, times": lambda r, c: plot.weight_history(r, "E->I", times=[0.0, 9999.0]),
-    "support": lambda r, c: plot.support(SUPPORT, ["A", "B"], k=90),
-    "support, one area": lambda r, c: plot.support(SUPPORT[0, :, :1]),
-    "overlap_matrix": lambda r, c: plot.overlap_matrix(CAPS),
-    "overlap_matrix, named": lambda r, c: plot.overlap_matrix(CAPS[:3], ["a cap", "one", "two"]),
-    "lattice": lambda r, c: plot.lattice(LATTICE, (4, 6), label="rate (Hz)", title="a title"),
-    "lattice, 3 axes": lambda r, c: plot.lattice(LATTICE, (4, 2, 3), label="rate (Hz)"),
-    "parse_tree": lambda r, c: plot.parse_tree(PARSE),
-    "fibres": lambda r, c: plot.fibres(BRAIN, BRAIN.active("S->A")),
-    "lattice, 4 axes": lambda r, c: plot.lattice(LATTICE, (2, 2, 2, 3), label="rate (Hz)"),
+    "raster": lambda r, c, **k: plot.raster(r, **k),
+    "raster, all": lambda r, c, **k: plot.raster(r, neurons=None, size=(3.3, 3.0), **k),
+    "activity": lambda r, c, **k: plot.activity(r, reference={"E": 30.0}, **k),
+    "rates": lambda r, c, **k: plot.rates(r, **k),
+    "traces": lambda r, c, **k: plot.traces(r, "E", **k),
+    "traces, overlaid": lambda r, c, **k: plot.traces(
+        r, "E", neurons=2, overlay=True, size=(3.3, 2), **k
+    ),
+    "rate_histogram": lambda r, c, **k: plot.rate_histogram(r, **k),
+    "cv_histogram": lambda r, c, **k: plot.cv_histogram(r, **k),
+    "interval_histogram": lambda r, c, **k: plot.interval_histogram(r, **k),
+    "comparison": lambda r, c, **k: plot.comparison(jn.analysis.compare(r, r), **k),
+    "correlogram, own": lambda r, c, **k: plot.correlogram(r, "E", max_lag=20.0, **k),
+    "correlogram": lambda r, c, **k: plot.correlogram(r, "E", "I", max_lag=20.0, **k),
+    "correlation_matrix": lambda r, c, **k: plot.correlation_matrix(r, **k),
+    "power_spectrum": lambda r, c, **k: plot.power_spectrum(r, segment_ms=50.0, **k),
+    "connectivity": lambda r, c, **k: plot.connectivity(c, **k),
+    "connectivity, weight": lambda r, c, **k: plot.connectivity(c, "weight", unit="pA", **k),
+    "connectivity, delay": lambda r, c, **k: plot.connectivity(c, "delay", **k),
+    "connectivity, binned": lambda r, c, **k: plot.connectivity(c, dots=1, bins=4, **k),
+    "connectivity, binned weight": lambda r, c, **k: plot.connectivity(
+        c, "weight", dots=1, bins=4, **k
+    ),
+    "degrees": lambda r, c, **k: plot.degrees(c, **k),
+    "weight_histogram": lambda r, c, **k: plot.weight_histogram(c, unit="pA", **k),
+    "delay_histogram": lambda r, c, **k: plot.delay_histogram(c, **k),
+    "stdp_window": lambda r, c, **k: plot.stdp_window(RULE, dt=1.0, unit="nS", **k),
+    "stdp_window, pairs": lambda r, c, **k: plot.stdp_window(
+        {"a rule": RULE}, dt=1.0, pairs=60, **k
+    ),
+    "weight_history": lambda r, c, **k: plot.weight_history(r, "E->I", **k),
+    "weight_history, times": lambda r, c, **k: plot.weight_history(
+        r, "E->I", times=[0.0, 9999.0], **k
+    ),
+    "support": lambda r, c, **k: plot.support(SUPPORT, ["A", "B"], k=90, **k),
+    "support, one area": lambda r, c, **k: plot.support(SUPPORT[0, :, :1], **k),
+    "overlap_matrix": lambda r, c, **k: plot.overlap_matrix(CAPS, **k),
+    "overlap_matrix, named": lambda r, c, **k: plot.overlap_matrix(
+        CAPS[:3], ["a cap", "one", "two"], **k
+    ),
+    "lattice": lambda r, c, **k: plot.lattice(
+        LATTICE, (4, 6), label="rate (Hz)", title="a title", **k
+    ),
+    "lattice, 3 axes": lambda r, c, **k: plot.lattice(LATTICE, (4, 2, 3), label="rate (Hz)", **k),
+    "parse_tree": lambda r, c, **k: plot.parse_tree(PARSE, **k),
+    "fibres": lambda r, c, **k: plot.fibres(BRAIN, BRAIN.active("S->A"), **k),
+    "lattice, 4 axes": lambda r, c, **k: plot.lattice(
+        LATTICE, (2, 2, 2, 3), label="rate (Hz)", **k
+    ),
 }
 SIZES = {"E": 40, "I": 10}
 NONE = np.zeros(0)
@@ -178,6 +195,45 @@ def test_spines_are_thin(draw):
             assert not spine.get_visible() or spine.get_linewidth() <= 0.6
 
 
+SEVERAL = ("activity", "comparison", "degrees", "traces")  # panels
+
+
+@pytest.mark.slow(but=["raster", "lattice", "overlap_matrix", "rates"])
+@pytest.mark.parametrize("name", [k for k in FIGURES if k not in SEVERAL])
+def test_it_is_drawn_into_axes(name):
+    figure = Figure(figsize=(7.0, 3.0), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    right.set_title("another", fontsize=17)
+    assert FIGURES[name](*CASES["spikes"], ax=left) is figure
+    assert left.has_data() or left.texts or left.patches
+    assert not right.has_data()
+    assert right.title.get_fontsize() == 17
+    assert figure.axes == [left, right]
+    assert png(figure)[:4] == b"\x89PNG"
+
+
+def test_axes_that_do_not_fit():
+    axes = Figure().subplots(1, 2)
+    result = random_result(sizes={f"P{k}": 5 for k in range(8)})
+    for draw, owner in (
+        (lambda: plot.rates(result, ax=axes[0]), "rates"),
+        (lambda: plot.traces(random_result(), "E", ax=axes[0]), "traces"),
+        (lambda: plot.raster(result, ax=axes), "raster"),
+    ):
+        assert_refused(draw, owner, "ax")
+    empty = plot.rates(random_result(duration=0.0), ax=axes[0])
+    assert [t.get_text() for t in empty.axes[0].texts] == ["no time steps were run"]
+
+
+def test_a_notebook_shows_it():
+    """IPython asks for `_repr_png_` where pyplot has not told it how figures are shown."""
+    figure = plot.rates(random_result(), size=(3.0, 2.0))
+    shown = figure._repr_png_()
+    assert shown[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", shown[16:24]) == (300, 200)
+    assert pickle.loads(pickle.dumps(figure))._repr_png_()[:4] == b"\x89PNG"
+
+
 def test_every_function_is_here():
     named = {name.split(",")[0] for name in FIGURES}
     public = {n for n, f in vars(plot).items() if inspect.isfunction(f) and not n.startswith("_")}
@@ -244,6 +300,7 @@ def test_bins_of_connections_are_counted(name):
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.delitem(sys.modules, "jaxneuro.plot._figure", raising=False)  # as at first
     with pytest.raises(ImportError, match="figures need matplotlib; install it"):
         plot.rates(random_result())
 
