@@ -415,8 +415,9 @@ def compare(
     of the cumulative distributions, for three measures: "rate", the rates of its neurons [Hz];
     "cv", the CVs of their intervals; "correlation", the correlations of the counts in bins of
     `bin_ms` [ms] of all pairs of its first `neurons`. `a` and `b` are two runs, or `jn.SpikeTrains`
-    both; `populations` names (default all of `a`). What has no CV or correlation is left out. The
-    runs should be equally long: CVs and counts depend on that. `jn.plot.comparison` draws it.
+    both; `populations` names (default all of `a`). What has no CV or correlation is left out.
+    Values that differ by rounding alone are equal. The runs should be equally long: CVs and counts
+    depend on that. `jn.plot.comparison` draws it.
 
     Raises:
         InvalidValueError: for what is no run of spikes, a batch (compare its runs, `batch[k]`), a
@@ -475,7 +476,23 @@ def _difference(
         return Difference(population, measure, np.nan, np.nan, a, b)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a p that is only approximate
-        found: Any = stats.ks_2samp(a, b)
+        found: Any = stats.ks_2samp(*_ranks(a, b, _ROUNDING[measure]))
     # Pairs share neurons, so that p would be far too small, as of two seeds of one network.
     p = np.nan if measure == "correlation" else float(found.pvalue)
     return Difference(population, measure, float(found.statistic), p, a, b)
+
+
+# Equal values are at most so far apart. Rates [Hz] and CVs come from rounded times of up to
+# 1,000 s, correlations from exact counts; different correlations can be as close as 1 / bins^2.
+_ROUNDING = {"rate": 1e-10, "cv": 1e-10, "correlation": 1e-13}
+
+
+def _ranks(
+    a: Float64[np.ndarray, " a"], b: Float64[np.ndarray, " b"], rounding: float
+) -> tuple[Int64[np.ndarray, " a"], Int64[np.ndarray, " b"]]:
+    """The rank of each value among the different ones of both arrays."""
+    both = np.concatenate([a, b])
+    order = np.argsort(both)
+    ranks = np.empty(both.size, np.int64)
+    ranks[order] = np.cumsum(np.diff(both[order], prepend=-np.inf) > rounding)
+    return ranks[: a.size], ranks[a.size :]

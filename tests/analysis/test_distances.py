@@ -237,10 +237,11 @@ def test_compare_equals_the_loop_and_scipy():
             row = found[name, measure]
             np.testing.assert_allclose(row.a, x, rtol=1e-12)
             np.testing.assert_allclose(row.b, y, rtol=1e-12)
-            assert row.distance == pytest.approx(oracle.ks_distance(row.a, row.b), rel=1e-12)
+            near = [np.round(v, 12).tolist() for v in (row.a, row.b)]
+            assert row.distance == pytest.approx(float(oracle.ks_distance(*near)), rel=1e-12)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # of an approximate p
-                p = scipy.stats.ks_2samp(row.a, row.b).pvalue
+                p = scipy.stats.ks_2samp(*near).pvalue
             np.testing.assert_equal(row.p, math.nan if measure == "correlation" else p)
             assert (row.mean_a, row.mean_b) == (row.a.mean(), row.b.mean())
     assert found["E", "rate"].distance > 0.7
@@ -251,6 +252,43 @@ def test_compare_equals_the_loop_and_scipy():
     assert [line.split()[3] == "-" for line in lines[1:]] == 2 * [False, False, True]
     row = found["E", "rate"]
     assert repr(row).startswith(f"rate of 'E': distance {row.distance:.3g}, p ")
+
+
+def drawn_trains(seed, chance, n=24, steps=6000):
+    """Ascending steps of each neuron."""
+    spikes = np.random.default_rng(seed).random((n, steps)) < chance
+    return [(np.flatnonzero(x) + 1).tolist() for x in spikes]
+
+
+def of_steps(trains, dt=0.1, steps=6000):
+    """Spike trains of the steps of each neuron."""
+    pairs = sorted((step, i) for i, train in enumerate(trains) for step in train)
+    times, neurons = np.array([k for k, _ in pairs]) * dt, [i for _, i in pairs]
+    return SpikeTrains(times, neurons, len(trains), 0.0, steps * dt)
+
+
+@pytest.mark.parametrize("other", ["backwards", "another run"])
+def test_compare_is_exact(other):
+    """Equal values count as equal, however they were rounded: as fractions, distances are these."""
+    trains = drawn_trains(0, 0.001)
+    if other == "backwards":
+        others = [[6001 - k for k in reversed(train)] for train in trains]
+    else:
+        others = drawn_trains(1, 0.0012)
+    found = compare(of_steps(trains), of_steps(others), bin_ms=2.0)
+    both = trains, others
+    want = {
+        "rate": oracle.ks_distance(*([len(x) for x in run] for run in both)),
+        "cv": oracle.ks_distance(*map(oracle.squared_cvs, both)),
+        "correlation": oracle.ks_distance(
+            *(oracle.signed_squared_correlations(run, 20, 300) for run in both)
+        ),
+    }
+    for measure, distance in want.items():
+        assert (distance == 0) is (other == "backwards")
+        assert found["", measure].distance == pytest.approx(float(distance), rel=1e-14, abs=0.0)
+        if other == "backwards" and measure != "correlation":
+            assert found["", measure].p == 1.0
 
 
 def test_compare_a_run_with_itself_and_with_none():

@@ -1,6 +1,9 @@
 """Distances of spike trains, by loops from their definitions; times are lists [ms]."""
 
+import bisect
+import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -69,7 +72,33 @@ def psth(steps, n, onsets, begin, width, bins, first, last):
 
 
 def ks_distance(a, b):
-    """The largest difference of two cumulative distributions."""
-    return max(
-        abs(sum(x <= v for x in a) / len(a) - sum(x <= v for x in b) / len(b)) for v in [*a, *b]
-    )
+    """The largest difference of two cumulative distributions, a fraction."""
+    a, b = sorted(a), sorted(b)
+    below = lambda x, v: Fraction(bisect.bisect_right(x, v), len(x))  # noqa: E731
+    return max(abs(below(a, v) - below(b, v)) for v in {*a, *b})
+
+
+def squared_cvs(trains):
+    """Of each train of steps with three spikes or more the square of its CV, a fraction."""
+    gaps = [[t - s for s, t in itertools.pairwise(train)] for train in trains if len(train) > 2]
+    return [Fraction(len(x) * sum(g * g for g in x), sum(x) ** 2) - 1 for x in gaps]
+
+
+def signed_squared_correlations(trains, width, bins):
+    """Of the counts of each pair of trains of steps r |r|, a fraction.
+
+    A bin has `width` steps. Pairs of a count that never changes are left out.
+    """
+    counts = [[sum((s - 1) // width == k for s in train) for k in range(bins)] for train in trains]
+    found = []
+    for x, y in itertools.combinations(counts, 2):
+        products = [(u * v, u * u, v * v) for u, v in zip(x, y)]
+        sums = [bins * sum(column) for column in zip(*products)]
+        both, first, second = (
+            sums[0] - sum(x) * sum(y),
+            sums[1] - sum(x) ** 2,
+            sums[2] - sum(y) ** 2,
+        )
+        if first and second:
+            found.append(Fraction(both * abs(both), first * second))
+    return found
