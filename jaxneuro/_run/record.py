@@ -1,6 +1,7 @@
 """What to record: a hashable value, part of the compiled program."""
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -340,8 +341,8 @@ class Record(spec.Value, eq=True):
                 index = self.chosen(name, x.shape[-1])
                 total += x.dtype.itemsize * (x.shape[-1] if index is None else index.size)
         if self.function is not None:
-            given = jax.eval_shape(lambda s: self.sample(net, *net.step(s)).function, state)
-            total += sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(given))
+            sample = _function_now.eval_shape(self.function, net, state)
+            total += sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(sample))
         return total
 
     def sample(self, net: Network, state: NetworkState, output: Output) -> "Samples":
@@ -389,6 +390,22 @@ class Samples(NamedTuple):
     function: Any
     weights: dict[str, Any]
     weight_histograms: dict[str, Any]
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _function_now(function: Callable, net: Network, state: NetworkState) -> Any:
+    """The function of a state and of the step before it, whose output is still in the state.
+
+    Compiled, so that it is traced once for all runs of one network.
+    """
+    bits = tuple(group.released.bits for group in state.groups)
+    spikes = {}
+    for name in net.order:
+        group, span = net.population(name)
+        released = state.groups[group].released
+        steps = jax.tree.map(lambda x: x[None], released)
+        spikes[name] = steps.dense_in_steps(net.groups[group].n)[0, span]
+    return _called(function, net.whole(state), Output(spikes, bits))
 
 
 def _called(function: Callable, state: NetworkState, output: Output) -> Any:

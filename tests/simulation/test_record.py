@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro.surrogates import FastSigmoid
 from tests.refusing import assert_refused
 
 N = 12
@@ -130,6 +131,41 @@ def test_a_function_that_fails(function, cause, said):
     with pytest.raises(ValueError, match=f"Record: function must be a .*got {said}") as caught:
         jn.simulate(NET, 1.0, record=jn.Record(function=function))
     assert isinstance(caught.value.__cause__, cause)
+
+
+def rewarded(**more):
+    """Neurons and a level that a signal raises."""
+    level = jn.Modulator(
+        "dopamine", 50.0, {"E": {"tau_m": 0.5}}, signal="reward", lowest=0.5, highest=1.0
+    )
+    cells = jn.Population("E", N, jn.neurons.LIF(**more), initial={"v": jn.Uniform(-70.0, -50.0)})
+    drive = jn.Stimulation("E", jn.stimuli.Current(9000.0))
+    return jn.build(jn.Description([cells], [], [drive], modulators=[level]), 0, 0.1)
+
+
+@pytest.mark.parametrize("more", [{}, {"surrogate": FastSigmoid(1.0)}], ids=["bits", "surrogate"])
+def test_a_function_in_a_network_with_a_signal(more):
+    """It is sampled by `simulate` as by `scan`, and is not traced where no program is compiled."""
+    traced = []
+
+    def function(state, output):
+        traced.append(1)
+        return state.modulators[0].level, output.spikes["E"], output.bits[0]
+
+    net, record = rewarded(**more), jn.Record(function=function, interval=0.5)
+    reward = np.linspace(0.0, 0.01, 50, dtype=np.float32)
+    first = jn.simulate(net, 5.0, key=1, inputs={"reward": reward}, record=record)
+    _, same = jax.jit(jn.scan, static_argnums=(2, 4))(
+        net, net.init(1), 50, {"reward": reward}, record
+    )
+    jax.tree.map(np.testing.assert_array_equal, first.function, same.function)
+    assert first.function[0][-1] > 0.0
+    assert first.spikes["E"].times.size > 0
+    sizes = [x.nbytes // 10 for x in first.function]
+    assert record.sample_bytes(net, net.init(1)) == sum(sizes)
+    before = len(traced)
+    again = jn.simulate(net, 5.0, key=1, inputs={"reward": reward}, record=record)
+    assert (again.compile_s, len(traced)) == (0.0, before)
 
 
 def warned(run):
