@@ -13,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int64, Num, Shaped
 
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array, is_traced
 from .._kernels.event_log import LONG_AGO, EventLog
+from .._numerics.streams import Stream
 from .group import GroupState
 from .layout import MeshLayout
 from .plastic import PlasticState
@@ -48,8 +49,14 @@ def one_device(net: "Network", state: NetworkState) -> NetworkState:
             log = _Events.joined(events).logged(empty, np.arange(n))
             mine = mine._replace(plastic=mine.plastic._replace(log=log))
         pathways.append(mine)
-    described = as_array(np.array(layout.described, np.uint32))
-    return whole._replace(pathways=tuple(pathways), fingerprint=described)
+    described = np.array(layout.described, np.uint32)
+    whole = whole._replace(pathways=tuple(pathways), fingerprint=described)
+    return jax.tree.map(_anywhere, whole)
+
+
+def _anywhere(x: Shaped[AnyArray, "..."]) -> Shaped[Array, "..."]:
+    """The array without the devices of a mesh, so that it computes beside arrays of any other."""
+    return x if is_traced(x) else as_array(np.asarray(x))
 
 
 def on_mesh(net: "Network", whole: NetworkState) -> NetworkState:
@@ -70,8 +77,8 @@ def on_mesh(net: "Network", whole: NetworkState) -> NetworkState:
             log = jax.tree.map(lambda *x: jnp.stack(x), *each)
             mine = mine._replace(plastic=mine.plastic._replace(log=log))
         pathways.append(mine)
-    whole = whole._replace(pathways=tuple(pathways), fingerprint=as_array(net.fingerprint))
-    return _laid(net, whole, net.init(0))
+    whole = whole._replace(pathways=tuple(pathways), fingerprint=net.fingerprint)
+    return _laid(net, jax.tree.map(_anywhere, whole), net.init(0))
 
 
 def _targets_of(shards: ShardLayout, name: str) -> tuple[Any, Any]:
@@ -143,7 +150,14 @@ def _whole(net: "Network", state: NetworkState) -> NetworkState:
     layout: Any = net.layout
     together = layout.whole(state, net)
     groups = tuple(
-        g._replace(ring=_ring_whole(mine, g)) for g, mine in zip(together.groups, layout.groups)
+        g._replace(
+            ring=_ring_whole(mine, g),
+            stimuli=tuple(
+                _with_streams(s, of.expand().init(state.seed))
+                for s, of in zip(g.stimuli, group.stimuli)
+            ),
+        )
+        for g, mine, group in zip(together.groups, layout.groups, net.groups)
     )
     pathways = tuple(
         p if p.plastic is None else p._replace(plastic=_plastic_whole(net, k, p.plastic))
@@ -152,11 +166,20 @@ def _whole(net: "Network", state: NetworkState) -> NetworkState:
     return together._replace(groups=groups, pathways=pathways)
 
 
+def _with_streams(state: Any, start: Any) -> Any:
+    """The state of a stimulus with the streams of its start, which are those of any step.
+
+    A mesh keeps the same streams in another form, which depends on the neurons per device.
+    """
+    is_stream = lambda x: isinstance(x, Stream)  # noqa: E731
+    return jax.tree.map(lambda x, y: y if is_stream(x) else x, state, start, is_leaf=is_stream)
+
+
 def _ring_whole(mine: ShardLayout, group: GroupState) -> Num[Array, "slots places"]:
-    ring = group.ring
-    devices, slots, _ = ring.shape
-    apart = ring.reshape(devices, slots, -1, mine.places) if mine.places else ring
-    return mine.whole(apart).reshape(slots, -1) if mine.places else ring[0]
+    devices, slots, places = group.ring.shape
+    inputs = places // max(mine.places, 1)
+    apart = group.ring.reshape(devices, slots, inputs, mine.places)
+    return mine.whole(apart).reshape(slots, inputs * mine.n)
 
 
 def _plastic_whole(net: "Network", number: int, state: PlasticState) -> PlasticState:
@@ -201,10 +224,10 @@ def _laid(net: "Network", whole: NetworkState, like: NetworkState) -> NetworkSta
 
 
 def _ring_laid(mine: ShardLayout, group: GroupState) -> Num[Array, "devices slots places"]:
-    slots = group.ring.shape[0]
-    apart = group.ring.reshape(slots, -1, mine.n) if mine.n else group.ring
-    laid = mine.split(apart)
-    return laid.reshape(laid.shape[0], slots, -1)
+    slots, places = group.ring.shape
+    inputs = places // max(mine.n, 1)
+    laid = mine.split(group.ring.reshape(slots, inputs, mine.n))
+    return laid.reshape(laid.shape[0], slots, inputs * mine.places)
 
 
 def _plastic_laid(net: "Network", number: int, state: PlasticState, like: Any) -> PlasticState:

@@ -118,7 +118,7 @@ class ShardLayout(eqx.Module):
     def _whole(self, x: Shaped[Array, "devices ..."]) -> Shaped[Array, "..."]:
         if x.ndim == 1 or x.shape[-1] != self.places:
             return x[0]
-        flat = jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)
+        flat = jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], self.order.size)
         return jnp.take(flat, self.place, axis=-1)
 
 
