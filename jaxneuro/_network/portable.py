@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int64, Num, Shaped
 
-from .._arrays import AnyArray, as_array, is_traced
+from .._arrays import as_array, is_traced
 from .._kernels.event_log import LONG_AGO, EventLog
 from .._numerics.streams import Stream
 from .group import GroupState
@@ -49,12 +49,12 @@ def one_device(net: "Network", state: NetworkState) -> NetworkState:
             log = _Events.joined(events).logged(empty, np.arange(n))
             mine = mine._replace(plastic=mine.plastic._replace(log=log))
         pathways.append(mine)
-    described = np.array(layout.described, np.uint32)
+    described = as_array(np.array(layout.described, np.uint32))
     whole = whole._replace(pathways=tuple(pathways), fingerprint=described)
     return jax.tree.map(_anywhere, whole)
 
 
-def _anywhere(x: Shaped[AnyArray, "..."]) -> Shaped[Array, "..."]:
+def _anywhere(x: Shaped[Array, "..."]) -> Shaped[Array, "..."]:
     """The array without the devices of a mesh, so that it computes beside arrays of any other."""
     return x if is_traced(x) else as_array(np.asarray(x))
 
@@ -77,7 +77,7 @@ def on_mesh(net: "Network", whole: NetworkState) -> NetworkState:
             log = jax.tree.map(lambda *x: jnp.stack(x), *each)
             mine = mine._replace(plastic=mine.plastic._replace(log=log))
         pathways.append(mine)
-    whole = whole._replace(pathways=tuple(pathways), fingerprint=net.fingerprint)
+    whole = whole._replace(pathways=tuple(pathways), fingerprint=as_array(net.fingerprint))
     return _laid(net, jax.tree.map(_anywhere, whole), net.init(0))
 
 
