@@ -366,7 +366,11 @@ class OneOf(Kind):
 
 @dataclasses.dataclass(frozen=True, init=False)
 class Of(Kind):
-    """An instance of one of some classes: `Of(Neuron)`."""
+    """An instance of one of some classes: `Of(Neuron)`.
+
+    A class of another object may say in `made_into`, by the name of a class, how it is made into
+    one: a hint of the error.
+    """
 
     classes: tuple[type, ...]
 
@@ -376,6 +380,8 @@ class Of(Kind):
     def convert(self, value: Any) -> Any:
         if not isinstance(value, self.classes):
             hint = " (a class was given: call it)" if isinstance(value, type) else ""
+            made = getattr(type(value), "made_into", {})
+            hint = next((made[x.__name__] for x in self.classes if x.__name__ in made), hint)
             raise Unfit(self.words(), None, hint)
         return value
 

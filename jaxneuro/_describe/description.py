@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class Description(spec.Value):
     modulators: Sequence[Modulator] = spec.field(
         spec.Items(spec.Of(Modulator)), default=(), kw_only=True, doc="slow substances"
     )
+
+    made_into: ClassVar[dict[str, str]] = {
+        "Network": "; build it first: net = jn.build(description, key=0, dt=0.1)"
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

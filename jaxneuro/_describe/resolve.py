@@ -76,27 +76,8 @@ class Resolver:
             if where not in areas:
                 raise spec.unknown("area", where, areas, part.label, "where")
             where = areas[where]
-        found = self._inside(part, where) if isinstance(where, Area) else _listed(part, where, n)
-        if n and not count(found):
-            got = f"none of the {n} there are"
-            raise spec.InvalidValueError(part.label, "where", "at least one neuron", got)
-        return found
-
-    def _inside(self, part: Part, area: Area) -> Neurons:
-        points = self.points(part.population)
-        if points is None:
-            must = "without areas where the population has no positions= (a Grid, an array, ...)"
-            raise spec.InvalidValueError(part.label, "where", must, str(area))
-        try:
-            inside = np.flatnonzero(area.contains(points))
-        except spec.InvalidValueError as error:
-            what = error.must, error.got, error.hint
-            raise spec.InvalidValueError(part.label, "where", *what) from None
-        if points.size and not inside.size:
-            got = f"{area}, with positions from {points.min(axis=0)} to {points.max(axis=0)} um"
-            must = "an area that contains a neuron"
-            raise spec.InvalidValueError(part.label, "where", must, got)
-        return stretch(inside)
+        points = self.points(part.population) if isinstance(where, Area) else None
+        return select_neurons(part, where, n, points)
 
     def resolve(self, p: Any) -> ResolvedProjection:
         """The projection with its neurons; raises `InvalidValueError` if its rule does not fit."""
@@ -145,6 +126,33 @@ class Resolver:
             must = "between parts that are equal or have no neuron in common, without autapses"
             raise spec.InvalidValueError(label, "rule", must, "parts that overlap")
         return False
+
+
+def select_neurons(part: Part, where: Any, n: int, points: np.ndarray | None) -> Neurons:
+    """The neurons among n that a part selects; `where` is no name, `points` (n, d) their places."""
+    inside = isinstance(where, Area)
+    found = _inside(part, where, points) if inside else _listed(part, where, n)
+    if n and not count(found):
+        got = f"none of the {n} there are"
+        raise spec.InvalidValueError(part.label, "where", "at least one neuron", got)
+    return found
+
+
+def _inside(part: Part, area: Area, points: np.ndarray | None) -> Neurons:
+    """The neurons of a part that is an area."""
+    if points is None:
+        must = "without areas where the population has no positions= (a Grid, an array, ...)"
+        raise spec.InvalidValueError(part.label, "where", must, str(area))
+    try:
+        inside = np.flatnonzero(area.contains(points))
+    except spec.InvalidValueError as error:
+        what = error.must, error.got, error.hint
+        raise spec.InvalidValueError(part.label, "where", *what) from None
+    if points.size and not inside.size:
+        got = f"{area}, with positions from {points.min(axis=0)} to {points.max(axis=0)} um"
+        must = "an area that contains a neuron"
+        raise spec.InvalidValueError(part.label, "where", must, got)
+    return stretch(inside)
 
 
 def _listed(part: Part, where: Any, n: int) -> Neurons:

@@ -345,9 +345,9 @@ class Network(eqx.Module):
         that matters.
 
         A weight that was described as one number is one number. Individual weights are one for all
-        synapses or an array of one per synapse, in the order of `connections(name)`, on a network
-        that is not over a mesh nor an argument of `jit`; those of a plastic projection are in the
-        state, and set by `with_weights`.
+        synapses, an array of one per synapse in the order of `connections(name)`, or an array
+        (n_pre, n_post), on a network that is not over a mesh nor an argument of `jit`; those of a
+        plastic projection are in the state, and set by `with_weights`.
 
         Args:
             name: of a population, stimulation, projection, coupling, modulator, or of a shared

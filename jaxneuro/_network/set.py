@@ -37,7 +37,7 @@ from .names import ModelReference, named, reference_of_variable
 from .pathway import Pathway, ProjectionMember
 from .slow import set_exactly, warn_of_slow
 from .state import NetworkState
-from .weights import places, read_connections
+from .weights import Connections, places, read_connections
 
 if TYPE_CHECKING:
     from .network import Network
@@ -228,7 +228,9 @@ def set_weights(net: "Network", number: int, index: int, values: Any, label: str
     if pathway.table.n_redrawn and np.unique(at).size < at.size:
         must = "that of stored synapses (set the gain, or store the connections)"
         raise InvalidValueError(label, "weight", must, "stored=False")
-    each = f"synapse, in the order of net.connections({mine.name!r})"
+    if np.ndim(values) == 2:
+        values = _of_pairs(read_connections(net, mine.name, None), values)
+    each = f"synapse, in the order of net.connections({mine.name!r}) or as (n_pre, n_post)"
     check_numbers(label, "weight", values, at.size, each)
     if not any(map(is_traced, (values, pathway.gain))):
         target, gain = net.groups[pathway.target], np.asarray(pathway.gain)[index]
@@ -242,6 +244,22 @@ def set_weights(net: "Network", number: int, index: int, values: Any, label: str
     return eqx.tree_at(
         lambda n: n.fixed_point, net, find_quanta(net.groups, net.pathways, net.dtype)
     )
+
+
+def _of_pairs(c: Connections, values: Any) -> Any:
+    """Numbers (n_pre, n_post) as one per connection; those of another shape as they are.
+
+    `n_pre` and `n_post` count the neurons of the populations, or of parts that are connected all
+    to all.
+    """
+    shape, pre, post = c.shape, c.pre, c.post
+    if np.shape(values) != shape:
+        sources, pre = np.unique(pre, return_inverse=True)
+        targets, post = np.unique(post, return_inverse=True)
+        shape = sources.size, targets.size
+        if np.shape(values) != shape or shape[0] * shape[1] != len(c):
+            return values
+    return (values if is_traced(values) else np.asarray(values))[pre, post]
 
 
 def _check_can(net: "Network", pathway: Pathway, mine: ProjectionMember, label: str) -> None:

@@ -100,9 +100,9 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
     def __getitem__(self, name: str) -> SpikeTrains:
         if name not in tuple(self._sizes):
             raise NoSuchNameError(str(spec.unknown("population", name, self._sizes)))
-        if isinstance(self._known(name), EventsOnDisk):  # which may be larger than the memory
-            return self._trains(name, self.events(name))
-        if name not in self._kept:  # with the order by neuron that it makes when it is asked
+        if name not in self._kept:  # trains keep their order by neuron
+            if isinstance(self._known(name), EventsOnDisk):
+                self._kept.clear()  # spikes of all populations may be larger than the memory
             self._kept[name] = self._trains(name, self.events(name))
         return self._kept[name]
 

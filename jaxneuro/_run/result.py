@@ -10,6 +10,7 @@ from jaxtyping import Float, Int, Int32, Num, Shaped
 
 from .. import spec
 from .._build.releases import never_spikes_at_all
+from .._describe.part import Part
 from .._disk.arrays import MOST_MB
 from .._disk.values import FileKind, read_values, write_values
 from .._html import page, raster, table
@@ -23,6 +24,7 @@ from .._text import counted, shown
 from ..spec import InvalidValueError
 from .checked import check_events, check_fields, sums_of_file
 from .nwb import to_nwb
+from .parts import name_and_neurons
 from .recorded import FIELDS, RecordedSpikes, recorded
 from .spikes import spike_times, split_events, steps_near, time_of
 from .statistics import SpikeSums
@@ -246,8 +248,10 @@ class Result:
             )
         return self.spikes.events(name, k, k + 1)[1]
 
-    def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
-        """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
+    def rate(
+        self, name: str | Part, start: float | None = None, stop: float | None = None
+    ) -> float:
+        """Mean rate of a population or a `Part` [Hz] over the run, or from `start` to `stop` [ms].
 
         Where spikes were not recorded, from the counts per step (`Record(rates=True)`) or, of the
         whole run, from the statistics. nan where there is no answer: without a time step, and of
@@ -259,21 +263,23 @@ class Result:
                 has no length.
             NotRecordedError: if none of them was recorded.
         """
+        name, neurons = name_and_neurons(self, name)
         spec.check_known("population", name, self.populations)
-        n = self.populations[name]
+        n = self.populations[name] if neurons is None else neurons.size
         first, last = self._window(start, stop)
         if n == 0 or self.n_steps == 0:
             return 0.0 if self.n_steps else float("nan")
-        if not self.spikes and name in self.counts:
+        if not self.spikes and name in self.counts and neurons is None:
             a, b = steps_near((first, last), self.first_step, self.n_steps, self.dt)
             ends = spike_times(np.arange(a, b), self.first_step, self.dt)
             spikes = float(self.counts[name][a:b][in_window(ends, first, last)].sum())
         elif not self.spikes and name in self.statistics and (first, last) == self._window():
-            spikes = float(self.statistics[name].count.sum())
-        elif (first, last) == self._window():
+            count = np.asarray(self.statistics[name].count)
+            spikes = float((count if neurons is None else count[neurons]).sum())
+        elif (first, last) == self._window() and neurons is None:
             spikes = self.spikes.count(name)  # without making all their times
         else:
-            spikes = len(self.spikes.between(name, start, stop))
+            spikes = len(self.spikes.between(name, start, stop, neurons))
         if spikes == 0 and self.never_spikes(name):
             return float("nan")
         return float(to_hz(spikes, n, last - first))

@@ -11,6 +11,7 @@ from .._numerics.grid import check_dt, check_resolved, step_counts, steps_on_gri
 from .._numerics.windows import in_window, part_of_run
 from .._text import counted
 from ..spec import InvalidValueError
+from .chosen import chosen
 
 
 def _indices(value: Any) -> Int64[np.ndarray, " spikes"]:
@@ -73,6 +74,7 @@ class SpikeTrains(spec.Value):
         stop: float,
         *,
         times_dtype: np.dtype = _times_dtype,
+        selected: Int64[np.ndarray, " selected"] | None = None,
     ) -> "SpikeTrains":
         """Those of arrays that are known to be right: nothing is checked or copied.
 
@@ -83,6 +85,8 @@ class SpikeTrains(spec.Value):
         fields = {"times": times, "neurons": neurons, "n": n, "start": start, "stop": stop}
         for name, x in fields.items():
             object.__setattr__(made, name, x)
+        if selected is not None:
+            object.__setattr__(made, "_selected", selected)
         return made
 
     @classmethod
@@ -121,8 +125,48 @@ class SpikeTrains(spec.Value):
         """The length of the window [ms]."""
         return self.stop - self.start
 
+    @property
+    def selected(self) -> Int64[np.ndarray, " selected"] | None:
+        """The numbers of the neurons that `trains[...]` selected; None for all."""
+        return self.__dict__.get("_selected")
+
     def __len__(self) -> int:
         return self.times.size
+
+    def __getitem__(self, neurons: Any) -> "SpikeTrains":
+        """The spikes of some neurons, which keep their numbers: `trains[[1, 2]]`, `trains[10:20]`.
+
+        A part of the time is `between`. Functions of `jn.analysis` and figures take the neurons
+        that are selected, and no others.
+
+        Args:
+            neurons: one number or several, a slice, a range or a mask.
+
+        Raises:
+            InvalidValueError: for neurons that there are not, or that are given twice, and none.
+        """
+        which = spec.check("SpikeTrains", "neurons", spec.Converted(chosen), neurons)
+        numbers = which.indices("neurons", self.n, "SpikeTrains")
+        if self.selected is not None and not np.isin(numbers, self.selected).all():
+            must = f"some of the {self.selected.size} that are selected, by number"
+            raise InvalidValueError("SpikeTrains", "neurons", must, repr(which))
+        is_selected = np.zeros(self.n, bool)
+        is_selected[numbers] = True
+        mine = is_selected[self.neurons]
+        window = self.n, self.start, self.stop
+        return self._chosen(mine, *window, numbers)
+
+    __iter__ = None  # neither over neurons nor over spikes
+
+    def by_place(self) -> "SpikeTrains":
+        """The spikes of the neurons that are selected, numbered in the order of the selection."""
+        if self.selected is None:
+            return self
+        place = np.zeros(self.n, np.int64)
+        place[self.selected] = np.arange(self.selected.size)
+        window = self.selected.size, self.start, self.stop
+        dtype = self._times_dtype
+        return self.known(self.times, place[self.neurons], *window, times_dtype=dtype)
 
     def of(self, neuron: int) -> Float64[np.ndarray, " spikes"]:
         """The times [ms] of the spikes of one neuron, ascending.
@@ -183,7 +227,8 @@ class SpikeTrains(spec.Value):
         spec.check("SpikeTrains.first", "count", spec.Whole(), count)
         mine = self.neurons < count
         window = min(count, self.n), self.start, self.stop
-        return self._chosen(mine, *window)
+        selected = None if self.selected is None else self.selected[self.selected < count]
+        return self._chosen(mine, *window, selected)
 
     def between(self, start: float | None = None, stop: float | None = None) -> "SpikeTrains":
         """The spikes in the part `(start, stop]` of the window [ms], by default all.
@@ -195,16 +240,23 @@ class SpikeTrains(spec.Value):
             return self
         first, last = part_of_run(self.start, self.stop, start, stop)
         inside = in_window(self.times, first, last, tolerance_of(self))
-        return self._chosen(inside, self.n, first, last)
+        return self._chosen(inside, self.n, first, last, self.selected)
 
     def _chosen(
-        self, which: Bool[np.ndarray, " spikes"], n: int, start: float, stop: float
+        self,
+        which: Bool[np.ndarray, " spikes"],
+        n: int,
+        start: float,
+        stop: float,
+        selected: Int64[np.ndarray, " selected"] | None,
     ) -> "SpikeTrains":
         times, dtype = self.times[which], self._times_dtype
-        return self.known(times, self.neurons[which], n, start, stop, times_dtype=dtype)
+        window = n, start, stop
+        return self.known(times, self.neurons[which], *window, times_dtype=dtype, selected=selected)
 
     def __repr__(self) -> str:
-        return trains_text(len(self), self.n, self.start, self.stop)
+        of = "" if self.selected is None else f"{self.selected.size} of "
+        return trains_text(len(self), self.n, self.start, self.stop, of)
 
 
 def tolerance_of(trains: SpikeTrains) -> float | Float64[np.ndarray, " spikes"]:
@@ -212,7 +264,7 @@ def tolerance_of(trains: SpikeTrains) -> float | Float64[np.ndarray, " spikes"]:
     return time_tolerance(trains.times, trains._times_dtype)
 
 
-def trains_text(spikes: int, n: int, start: float, stop: float) -> str:
+def trains_text(spikes: int, n: int, start: float, stop: float, of: str = "") -> str:
     """What is shown of the spikes of a population."""
-    count = f"{counted(spikes, 'spike')} of {counted(n, 'neuron')}"
+    count = f"{counted(spikes, 'spike')} of {of}{counted(n, 'neuron')}"
     return f"SpikeTrains: {count} from {start:.10g} to {stop:.10g} ms"

@@ -164,15 +164,16 @@ def _spike_trains(neo: Any, result: "Result") -> list[Any]:
     stop = (result.first_step + result.n_steps) * result.dt
     return [
         neo.SpikeTrain(
-            result.spikes[name].of(neuron),
+            trains.of(neuron),
             units="ms",
             t_start=result.start,
             t_stop=stop,
             population=name,
             neuron=neuron,
         )
-        for name, n in result.populations.items()
-        for neuron in range(n)
+        for name in result.populations
+        for trains in [result.spikes[name]]  # sorted once
+        for neuron in range(trains.n)
     ]
 
 

@@ -7,12 +7,14 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import jax
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 
 from .. import spec
 from .._arrays import is_traced
+from .._describe.part import Part
 from .._numerics.grid import largest_of, time_tolerance
 from .._numerics.windows import NEAR_MS, check_time, in_window, run_window
+from .._run.parts import name_and_neurons
 from .._run.recorded import Recorded
 from .._run.recording import Recording
 from .._run.result import Result
@@ -23,7 +25,7 @@ from .._warn import warn
 from ..spec import InvalidValueError
 
 F = TypeVar("F", bound=Callable)
-Name: TypeAlias = str | None  # of a population; None for the only one
+Name: TypeAlias = str | Part | None  # of a population, or some of it; None for the only one
 Time: TypeAlias = float | None  # [ms]; None for that of the run
 
 
@@ -153,6 +155,9 @@ def each_run(run: Any) -> list[Any]:
 def _of_traced(run: Recording, function: Callable, given: dict[str, Any]) -> Any:
     """`function(run, name, window, ...)` of the runs, with the other arguments by name."""
     known = [name for name, *_ in run.info.layout]
+    if isinstance(given["population"], Part):
+        must = "a name inside jit; take the neurons from what the function returns for all"
+        raise InvalidValueError("", "the population", must, repr(given["population"]))
     name, window = only("population", given["population"], known), _part_of(run, given)
     more = {k: x for k, x in given.items() if k not in ("source", "population", "start", "stop")}
 
@@ -202,7 +207,7 @@ def _warn_of_fine(run: Any, named: dict[str, Any]) -> None:
             )
 
 
-def only(kind: str, name: Name, known: Any) -> str:
+def only(kind: str, name: str | None, known: Any) -> str:
     """The name, or the only one that there is if none is given."""
     if name is None:
         if len(known) != 1:
@@ -229,24 +234,30 @@ def _part(run: Any, start: Time, stop: Time) -> tuple[Time, Time]:
     return run_window(run.start, run.stop, start, stop)
 
 
+def _named(run: Result, population: Name) -> tuple[str, Int64[np.ndarray, " neurons"] | None]:
+    """The name of a population of a run, and the neurons of a part of it; None for all."""
+    if not isinstance(population, Part):
+        return only("population", population, run.populations), None
+    return name_and_neurons(run, population)
+
+
 def trains_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
     """The spikes of a population of a run in `(start, stop]` [ms], or those of arrays."""
     if isinstance(run, SpikeTrains):
         _refuse_name(run, population)
-        return run.between(*_part(run, start, stop))
+        return run.between(*_part(run, start, stop)).by_place()
     if isinstance(run, Traces):
         raise InvalidValueError("", "the source", "one of spikes", repr(run))
-    name = only("population", population, run.populations)
-    if isinstance(run, Result) and not (start is None and stop is None):
+    name, neurons = _named(run, population)
+    if neurons is not None or not (start is None and stop is None):
         # Of a run on disk it reads that part alone.
-        return run.spikes.between(name, *_part(run, start, stop))
-    trains = run.spikes[name]
-    return trains.between(*_part(trains, start, stop))
+        return run.spikes.between(name, *_part(run, start, stop), neurons)
+    return run.spikes[name]
 
 
 def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
     """Those whose neurons do not matter: from the counts of a run whose spikes are not kept."""
-    if isinstance(run, Result) and not run.spikes:
+    if isinstance(run, Result) and not run.spikes and not isinstance(population, Part):
         name = only("population", population, run.populations)
         if name in run.counts:
             counts = np.asarray(run.counts[name]).astype(np.int64)
@@ -261,14 +272,16 @@ def sums_kept(run: Any, population: Name, start: Time, stop: Time) -> SpikeSums 
     """The running sums of a population of a run whose spikes are not in memory; else None."""
     if not isinstance(run, Result):
         return None
-    name = only("population", population, run.populations)
+    name, neurons = _named(run, population)
     if run.spikes:
         whole = start is None and stop is None
-        return run.spikes.sums_on_disk(name) if whole else None
-    if name not in run.statistics:
-        return None
-    check_whole(start, stop)
-    return run.statistics[name]
+        sums = run.spikes.sums_on_disk(name) if whole else None
+    elif name in run.statistics:
+        check_whole(start, stop)
+        sums = run.statistics[name]
+    else:
+        sums = None
+    return sums if sums is None or neurons is None else SpikeSums(*(x[neurons] for x in sums))
 
 
 def check_whole(start: Time, stop: Time) -> None:
@@ -284,6 +297,7 @@ def traces_of(run: Any, name: Name, variable: str, start: Time = None, stop: Tim
         _refuse_name(run, name)
         found, (begin, end) = run, run.times[[0, -1]] if run.times.size else (0.0, 0.0)
     elif isinstance(run, Result):
+        name, neurons = (name, None) if not isinstance(name, Part) else name_and_neurons(run, name)
         name = only("recorded population or projection", name, run.traces)
         samples, begin, end = run.traces[name][variable], run.start, run.stop
         times = run.sample_times
@@ -291,9 +305,25 @@ def traces_of(run: Any, name: Name, variable: str, start: Time = None, stop: Tim
             near = np.flatnonzero(in_window(times, *run_window(begin, end, start, stop)))
             rows = slice(near[0], near[-1] + 1) if near.size else slice(0)
             samples, times = samples[rows], times[rows]
-        found = Traces(times, np.asarray(samples, np.float64))
+        values = np.asarray(samples, np.float64)
+        if neurons is not None:
+            values = values[:, _columns_of(run, name, neurons, values.shape[1])]
+        found = Traces(times, values)
     else:
         raise InvalidValueError("", "the source", "a run or jn.analysis.Traces", repr(run))
     if start is None and stop is None:
         return found
     return found._part(*run_window(begin, end, start, stop))
+
+
+def _columns_of(
+    run: Result, name: str, neurons: Int64[np.ndarray, " neurons"], n: int
+) -> Int64[np.ndarray, " neurons"]:
+    """The columns of n traces of a population that belong to some of its neurons."""
+    recorded = np.asarray(run.neurons.get(name, np.arange(n)))
+    missing = np.setdiff1d(neurons, recorded)
+    if missing.size:
+        must = f"some of the {recorded.size} neurons whose traces were recorded"
+        raise InvalidValueError(f"part of {name!r}", "where", must, str(missing[0]))
+    order = np.argsort(recorded)
+    return order[np.searchsorted(recorded, neurons, sorter=order)]

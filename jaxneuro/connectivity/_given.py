@@ -48,6 +48,9 @@ class AllToAll(Rule):
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
         yield from row_draws(self.rows(key, n_pre, n_post, same))
 
+    def arrange(self, values: Num[np.ndarray, " synapses"]) -> Num[np.ndarray, " synapses"]:
+        return values
+
 
 class OneToOne(Rule):
     """One to one: source i connects to target i. Both populations have one size.

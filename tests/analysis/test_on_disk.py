@@ -84,6 +84,23 @@ def test_a_part_reads_only_the_intervals_that_it_is_in(runs, monkeypatch):
     assert 0 < max(read) < len(memory.events("E")[0]) / 3
 
 
+def test_the_spikes_of_one_population_are_sorted_once(runs, monkeypatch):
+    memory, disk = runs
+    sorts, original = [], np.lexsort
+    monkeypatch.setattr(np, "lexsort", lambda keys: sorts.append(1) or original(keys))
+    disk.spikes._kept.clear()
+    for neuron in range(40):
+        np.testing.assert_array_equal(disk.spikes["E"].of(neuron), memory.spikes["E"].of(neuron))
+    assert len(sorts) <= 2  # here and in memory
+    disk.spikes["I"].of(0)
+    assert list(disk.spikes._kept) == ["I"]  # one population may be as large as the memory
+    sorts.clear()
+    trains = disk.to_neo().spiketrains
+    assert len(trains) == 50
+    assert len(sorts) <= 2
+    np.testing.assert_allclose(trains[7].magnitude, memory.spikes["E"].of(7))
+
+
 def test_tables(runs):
     for table in (jn.Result.to_pandas, lambda run: run.traces_to_pandas("E->E")):
         memory, disk = map(table, runs)

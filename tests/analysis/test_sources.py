@@ -87,6 +87,61 @@ def test_a_batch_is_its_runs(name):
         same(plain(arrays), each[1][2])
 
 
+CHOSEN = [0, 1, 4]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_part_is_its_neurons(name):
+    """`Part` in the place of a name, and neurons that spike trains select by number."""
+    run = BATCH[1, 2].result()
+    few, more = FUNCTIONS[name], dict(MORE.get(name, {}))
+    part, trains = jn.Part("E", CHOSEN), run.spikes["E"]
+    if "population" not in inspect.signature(few).parameters:  # samples
+        v = {k: Traces(run.sample_times, x[:, CHOSEN]) for k, x in run.traces["E"].items()}
+        if name == "crossing_times":
+            same(plain(few(run, part, **more)), plain(few(v["v"], **more)))
+        return
+    mine = np.isin(trains.neurons, CHOSEN)
+    renumbered = np.searchsorted(CHOSEN, trains.neurons[mine])
+    alone = jn.SpikeTrains(trains.times[mine], renumbered, 3, trains.start, trains.stop)
+    more |= {"other": run.spikes["I"]} if name in NAMES else {}
+    want = plain(few(alone, **more))
+    same(plain(few(trains[CHOSEN], **more)), want)
+    more |= {"other": "I"} if name in NAMES else {}
+    same(plain(few(run, part, **more)), want)
+    same(plain(few(BATCH, part, **more)[1][2]), want) if name == "neuron_rates" else None
+
+
+def test_parts_of_what_is_kept():
+    every = jax.tree.map(lambda x: x[1, 2], ALL)
+    sums = dataclasses.replace(every.result(), spikes=None, counts={})
+    for part, count in ((jn.Part("E", CHOSEN), 3), (jn.Part("E", slice(1, None)), 4)):
+        rates = analysis.neuron_rates(every.result(), "E")[part.where]
+        assert len(rates) == count
+        same(analysis.neuron_rates(sums, part), rates)
+        for run in (every.result(), sums):
+            np.testing.assert_allclose(run.rate(part), rates.mean())
+        window = {"start": 50.0, "stop": 100.0}
+        inside = analysis.neuron_rates(every.result(), part, **window)
+        np.testing.assert_allclose(every.result().rate(part, **window), inside.mean())
+    late = dataclasses.replace(every.result(), spikes=None, statistics={})
+    with pytest.raises(ValueError, match="spikes of 'E' were not recorded"):
+        late.rate(jn.Part("E", CHOSEN))
+
+
+def test_parts_that_there_are_not():
+    run = BATCH[1, 2].result()
+    for where in ([7], [False, True], "core", jn.space.Area(low=(0.0,), high=(1.0,))):
+        part = jn.Part("E", where)
+        assert_refused(lambda part=part: run.rate(part), "part of 'E'", "where")
+        refused = lambda part=part: analysis.neuron_rates(run, part)  # noqa: E731
+        assert_refused(refused, "part of 'E'", "where")
+    with pytest.raises(jn.InvalidValueError, match="no population named 'F'"):
+        analysis.spike_counts(run, jn.Part("F", [0]))
+    traced = lambda x: analysis.neuron_rates(x, jn.Part("E", [0]))  # noqa: E731
+    assert_refused(lambda: jax.eval_shape(traced, BATCH), "neuron_rates", "the population")
+
+
 @pytest.mark.parametrize("window", [{}, {"start": 50.0, "stop": 200.0}], ids=["all", "a part"])
 def test_inside_jit(window):
     def all_of(batch):

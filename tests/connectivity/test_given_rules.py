@@ -29,6 +29,8 @@ def test_all_to_all(n_pre, n_post, autapses):
         want = [(i, j) for i in range(n_pre) for j in range(n_post) if not (skip and i == j)]
         assert list(zip(pre, post)) == want
         assert rule.expected(n_pre, n_post, same) == len(want)
+        values = np.arange(len(want))
+        np.testing.assert_array_equal(rule.arrange(values), values)
 
 
 @pytest.mark.parametrize("n", [0, 1, 9])

@@ -9,6 +9,7 @@ import pytest
 
 import jaxneuro as jn
 from tests.network.networks import LIF, SCAN, SIZES, balanced, description, events
+from tests.refusing import assert_refused
 
 NET = jn.build(balanced(), 0, 0.1)
 
@@ -105,6 +106,37 @@ def test_individual_weights():
     one = np.arange(len(DRAWN.connections("E->I")), dtype=np.float32)
     traced = jax.jit(lambda w: DRAWN.set("E->I", weight=w).pathways[0].weights)(one)
     np.testing.assert_array_equal(traced, DRAWN.set("E->I", weight=one).pathways[0].weights)
+
+
+@pytest.mark.parametrize("part", [None, [1, 3, 4]], ids=["all", "a part"])
+@pytest.mark.parametrize("autapses", [True, False])
+def test_weights_of_all_to_all_by_pair_and_by_connection(part, autapses):
+    """A matrix (n_pre, n_post) and one number per connection are the same, built and set."""
+    n = 5 if part is None else 3
+    matrix = 1.0 + np.arange(n * n, dtype=np.float64).reshape(n, n)
+    pairs = np.ones((n, n), bool) if autapses else ~np.eye(n, dtype=bool)
+    flat, end = matrix[pairs], "A" if part is None else jn.Part("A", part)
+    rule = jn.connectivity.AllToAll(autapses=autapses)
+
+    def built(weight):
+        delta = {"delay": 0.1, "synapse": jn.synapses.Delta()}
+        wires = [jn.Projection(end, end, rule, weight=weight, **delta)]
+        return jn.build(jn.Description([jn.Population("A", 5, jn.neurons.LIF())], wires), 0, 0.1)
+
+    first = built(flat)
+    found = first.connections("A->A").weight
+    np.testing.assert_array_equal(found, flat)
+    np.testing.assert_array_equal(built(matrix).connections("A->A").weight, flat)
+    for values in [2.0 * flat] + [2.0 * matrix] * (autapses or part is None):
+        again = first.set("A->A", weight=values)
+        np.testing.assert_array_equal(again.connections("A->A").weight, 2.0 * flat)
+    scaled = jax.jit(lambda w: first.set("A->A", weight=w).pathways[0].weights)
+    if autapses:
+        np.testing.assert_array_equal(scaled(3.0 * matrix), scaled(3.0 * flat))
+    for shape in ((n, n + 1), (n * n + 1,)):
+        assert_refused(lambda s=shape: built(np.ones(s)), "projection 'A->A'", "weight")
+        with pytest.raises(jn.InvalidValueError, match=r"or as \(n_pre, n_post\)"):
+            first.set("A->A", weight=np.ones(shape))
 
 
 def test_individual_weights_and_quanta():

@@ -307,7 +307,10 @@ def test_progress(tqdm, chunks, capsys, monkeypatch):
 
 
 BAD = {
-    "model": (lambda: jn.simulate(balanced(), 1.0), "model must be a Network or a Neuron"),
+    "model": (
+        lambda: jn.simulate(balanced(), 1.0),
+        "must be a Network or a Neuron; got .*; build it first: net = jn.build",
+    ),
     "duration": (lambda: jn.simulate(NET, -1.0), "simulate: duration must be .*; got -1"),
     "too long": (
         lambda: jn.simulate(NET, 1e12),

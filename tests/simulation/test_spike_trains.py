@@ -97,6 +97,28 @@ def test_a_part():
             TRAINS.between(*window)
 
 
+def test_some_neurons():
+    trains = jn.SpikeTrains([1.0, 2.0, 3.0, 4.0, 5.0], [3, 1, 0, 3, 2], 4, 0.0, 10.0)
+    for which in ([3, 1], np.array([False, True, False, True]), slice(1, None, 2), range(1, 4, 2)):
+        some = trains[which]
+        assert some.neurons.tolist() == [3, 1, 3]  # by their numbers
+        assert some.times.tolist() == [1.0, 2.0, 4.0]
+        assert some.of(3).tolist() == [1.0, 4.0]
+        assert some.of(2).size == 0
+        assert (some.n, some.stop) == (4, 10.0)
+        assert repr(some).startswith("SpikeTrains: 3 spikes of 2 of 4 neurons")
+    few = trains[[3, 1]].between(1.0, 4.0)
+    assert few.neurons.tolist() == [1, 3]
+    assert few.by_place().neurons.tolist() == [1, 0]
+    assert few[1].neurons.tolist() == [1]
+    assert trains.by_place() is trains
+    for bad in ([4], [-1], [1, 1], [], "E", 1.5):
+        assert_refused(lambda bad=bad: trains[bad], "SpikeTrains", "neurons")
+    assert_refused(lambda: few[0], "SpikeTrains", "neurons")  # not among them
+    with pytest.raises(TypeError):
+        iter(trains)
+
+
 def test_booleans():
     dense = TRAINS.dense(0.5)
     assert dense.shape == (8, 4)
