@@ -333,7 +333,7 @@ BAD = {
     ),
     "matrix of the wrong shape": (
         lambda: build(project(part("A", "slice"), "B", weight=np.ones((14, 21)))),
-        r"'A->B': weight .*shape \(7, 21\); got shape \(14, 21\)",
+        r"'A->B': weight .*shape \(7, 21\).*; got shape \(14, 21\)",
     ),
     "one to one": (
         lambda: build(project(part("A", "slice"), "B", jn.connectivity.OneToOne())),
