@@ -144,7 +144,7 @@ def test_steps_are_refused():
     for make in (lambda: pl.Normalized(None, 1.0, every=5), lambda: pl.ClopathSTDP(delay_steps=5)):
         with pytest.raises(TypeError):
             make()
-    for bad in (0.0, -1.0, np.inf, None, 0.001, InSteps(0)):
+    for bad in (0.0, -1.0, np.inf, None, InSteps(0)):
         with pytest.raises(jn.InvalidValueError) as error:
             pl.Normalized(None, 1.0, interval=bad)
         assert (error.value.owner, error.value.field) == ("Normalized", "interval")

@@ -66,10 +66,6 @@ REFUSED = {
         own(post_traces=lambda self: {"y": 20.0}),
         "post_traces must",
     ),
-    "seconds": (
-        own(pre_traces=lambda self: {"x": jn.Trace(0.02)}),
-        "pre_traces must",
-    ),
     "a text": (
         own(pre_traces=lambda self: {"x": jn.Trace("20")}),
         "pre_traces must",

@@ -105,8 +105,8 @@ def test_slopes_of_spikes_that_are_numbers(convention):
     ("given", "field"),
     [
         ({"convention": "release first"}, "convention"),
-        ({"tau_rec": 0.8}, "tau_rec"),  # in s
-        ({"tau_fac": [0.5, 0.4]}, "tau_fac"),
+        ({"tau_rec": 0.0}, "tau_rec"),
+        ({"tau_fac": [0.5, -0.4]}, "tau_fac"),
     ],
 )
 def test_what_it_refuses(given, field):
