@@ -361,7 +361,9 @@ class Record(spec.Value, eq=True):
         lfp = {name: lfp_proxy(net, state, name) for name in self.lfp}
         value = None
         if self.function is not None:
-            value = _called(self.function, net.whole(state), output)
+            given = net.whole(state), output
+            value = _called(self.function, *given)
+            refuse_frozen("Record", "function", self.function, given)
         named = self.weights, self.weight_histograms
         weights, histograms = sample_weights(net, state, *named)
         return Samples(traces, means, lfp, value, weights, histograms)
@@ -428,5 +430,4 @@ def _called(function: Callable, state: NetworkState, output: Output) -> Any:
     if not leaves:
         must = "one that returns what is to be sampled, an array or several"
         raise InvalidValueError("Record", "function", must, repr(value), " (is there a return?)")
-    refuse_frozen("Record", "function", function, (state, output))
     return value

@@ -143,6 +143,7 @@ def rewarded(**more):
     return jn.build(jn.Description([cells], [], [drive], modulators=[level]), 0, 0.1)
 
 
+@pytest.mark.slow(but=["bits"])
 @pytest.mark.parametrize("more", [{}, {"surrogate": FastSigmoid(1.0)}], ids=["bits", "surrogate"])
 def test_a_function_in_a_network_with_a_signal(more):
     """It is sampled by `simulate` as by `scan`, and is not traced where no program is compiled."""
