@@ -26,6 +26,10 @@ from ..surrogates import Surrogate, surrogate_field, threshold
 from ._membrane import countdown
 
 
+# Of c_m / g_l: with shorter steps v is followed further, and v is a slow variable.
+_SHORT = 4.99e-3
+
+
 class EIFState(NamedTuple):
     """State of n EIF neurons.
 
@@ -247,7 +251,11 @@ def _begin(
     # While the other currents dominate, v is the better coordinate: until the exponential current
     # is a quarter of them, or to the end if they move v by more than delta_t in a step.
     slow = rest * dt < model.delta_t * model.c_m
-    up = (v > model.v_th) & slow & (z * rest < 4.0 * model.g_l * model.delta_t)
+    # Near v_th v may be slow. The way to z and back would then lose what a short step moves v by.
+    short = dt * model.g_l < _SHORT * model.c_m
+    higher = jnp.minimum(2.0 * model.delta_t, 0.5 * (model.v_peak - model.v_th))
+    onset = jnp.where(short, model.v_th + higher, model.v_th)
+    up = (v > onset) & slow & (z * rest < 4.0 * model.g_l * model.delta_t)
     return _Course(inward, g, up), jnp.where(up, z, v)
 
 
