@@ -20,7 +20,7 @@ from .._model import Neuron
 from .._network.bounds import check_rule_sign, sign_of
 from .._numerics.distributions import Distribution
 from .._numerics.draws import drawn
-from .._units import largest, warn_of_units, weight_in_si
+from .._units import far_too_small, largest, warn_of_units, weight_in_si
 from .._warn import warn
 from ..release import Spikes, TsodyksMarkram
 from ..space import ConductionDelay
@@ -233,7 +233,9 @@ def warn_of_nano(stimulations: Iterable[Stimulation], neuron: Neuron) -> None:
     x = _highest(s.stimulus.amplitude) if isinstance(s.stimulus, Current) else None
     tau, g_l = (largest(getattr(neuron, name, None)) for name in ("tau_m", "g_l"))
     resistance = tau / c_m if tau else 1.0 / g_l if g_l else 0.0
-    if x is not None and 0.0 < abs(x) * resistance < _LEAST_SHIFT:
+    if x is None or any(far_too_small("", "current", x, "pA")):
+        return  # build, or simulate, has said so
+    if 0.0 < abs(x) * resistance < _LEAST_SHIFT:
         warn(
             f"{s.label}: a Current is in pA; got at most {abs(x):.4g}, which moves v by "
             f"{abs(x) * resistance:.2g} mV: did you mean {1e3 * x:.4g} (nA -> pA)?"

@@ -58,11 +58,11 @@ def set_values(net: "Network", name: str, values: dict[str, Any]) -> "Network":
             by_reference.setdefault(number, {})[key] = value
     for number, mine in by_reference.items():
         reference = references[number]
-        old = reference.model(net)
+        old, before = reference.model(net), net
         net = eqx.tree_at(reference.model, net, with_parameters(label, reference, net, mine))
         if reference.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name, net.layout)
-        warn_of_slow(net, reference)
+        warn_of_slow(net, reference, before)
         if reference.kind == "plasticity":
             _check_rule(net, reference, label)
             _warn_of_weights(old, net.pathways[reference.path[1]], label)

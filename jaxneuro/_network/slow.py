@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import is_traced
 from .._fields import Model, Path, parameters
 from .._model import Plasticity, state_variables
 from .._numerics.compensated import Low
+from .._text import brief
 from .._warn import warn
-from ..spec import unknown
+from ..spec import InvalidValueError, unknown
 from .members import member, replaced
 from .names import ModelReference
 from .state import NetworkState
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 # dt over the time constant, below which a variable is slow: that of a membrane, and any other.
 MEMBRANE, OTHER = 4.99e-3, 1e-4
-# At this part of it, the error of a variable that is a single number may reach a percent.
-LOST = 0.0999
+# Below this, the error of another variable that is a single number may reach a percent.
+LOST = 0.999e-5
 
 
 def slow_variables(
@@ -49,38 +51,59 @@ def slow_variables(
         dtype: that of the network.
 
     Raises:
-        InvalidValueError: for a time constant of a variable that does not exist.
+        InvalidValueError: for time constants that are no numbers, or of what is no variable with a
+            real number per unit.
     """
     if np.dtype(dtype) != np.float32:
         return ()
-    slow = {name for name, tau in _constants(model).items() if dt < _longest(tau) * _line(name)}
+    constants = _constants(model)
+    for name, tau in constants.items():
+        if np.asarray(tau).dtype.kind not in "fiu" or np.ndim(tau) > 1:
+            must = "numbers by the names of variables, () or (n,) each"
+            raise InvalidValueError(label, "time_constants", must, brief({name: tau}))
+    slow = {name for name, tau in constants.items() if dt < _longest(tau) * _line(name)}
     slow.difference_update(model.own_digits)
     if not slow:
         return ()
     variables = jax.eval_shape(state)
-    known = [*variables] if isinstance(variables, dict) else state_variables(variables)
+    if not isinstance(variables, dict):
+        variables = {name: getattr(variables, name) for name in state_variables(variables)}
     if isinstance(model, Plasticity):
-        slow.intersection_update(known)  # others are of synapses, or shared
-    for name in slow.difference(known):
-        raise unknown("state variable", name, known, label, "time_constants")
+        slow.intersection_update(variables)  # others are of synapses, or shared
+    for name in slow.difference(variables):
+        raise unknown("state variable", name, variables, label, "time_constants")
+    for name in slow:
+        if not jnp.issubdtype(getattr(variables[name], "dtype", np.bool_), jnp.floating):
+            must = "of variables with a real number per unit"
+            raise InvalidValueError(label, "time_constants", must, repr(name))
     return tuple(sorted(slow))
 
 
-def warn_of_slow(net: "Network", reference: ModelReference) -> None:
+def warn_of_slow(
+    net: "Network", reference: ModelReference, before: "Network | None" = None
+) -> None:
     """Warn of time constants too long for float32, of variables that are single numbers there.
 
-    Traced numbers are skipped.
+    Of a network that came from `before` only those that differ. Traced numbers are skipped.
     """
+    earlier = () if before is None else [*_single(before, reference)]
+    for name, longest in _single(net, reference):
+        if (name, longest) not in earlier:
+            warn(
+                f"{reference.what}: {name} = {longest:g} ms is too long for float32 at dt = "
+                f"{net.dt:g} ms: what changes so slowly loses digits; build the network with this "
+                "value, or with dtype=jnp.float64"
+            )
+
+
+def _single(net: "Network", reference: ModelReference) -> Iterator[tuple[str, float]]:
+    """The names and largest values of time constants that need more digits than there are."""
     model = member(reference.model(net), reference.sizes, reference.member)
     if net.dtype != np.float32 or any(map(is_traced, jax.tree.leaves(model))):
         return
     for name, variable, tau in _alone(model, {*_kept(net, reference.path), *model.own_digits}):
-        if net.dt < _longest(tau) * _line(variable) * LOST:
-            warn(
-                f"{reference.what}: {name} = {_longest(tau):g} ms is too long for float32 at dt = "
-                f"{net.dt:g} ms: what changes so slowly may be wrong by a percent and more; build "
-                "the network with this value, or with dtype=jnp.float64"
-            )
+        if net.dt < _longest(tau) * (MEMBRANE if variable == "v" else LOST):
+            yield name, _longest(tau)
 
 
 def slow_names(net: "Network") -> list[str]:

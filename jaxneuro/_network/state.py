@@ -24,6 +24,8 @@ _READ = 10_000_000  # synapses that are read to name a difference
 _SHOWN = 3  # differences in a message
 # .groups[0].neurons.v
 _PART = re.compile(r"\.(groups|pathways|couplings|modulators)\[(\d+)\].*?(\w+)[^.]*$")
+# .groups[0].low[0]['theta']
+_SLOW = re.compile(r"\.low(?:\[\d+\])?\['(\w+)'\]$")
 
 
 class NetworkState(NamedTuple):
@@ -170,6 +172,8 @@ def _part(net: "Network", path: str) -> tuple[str, str]:
     if found is None:
         return path, path[1:]
     parts, number, variable = getattr(net, found[1]), int(found[2]), found[3]
+    if slow := _SLOW.search(path):  # one network was built for longer time constants
+        variable = f"further digits of {slow[1]}"
     if number >= len(parts):
         return f"{found[1]}{number}", f"{variable} of {found[1]} {number + 1}"
     names = {"groups": "populations", "pathways": "projections"}.get(found[1], "name")

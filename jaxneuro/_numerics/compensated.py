@@ -7,8 +7,9 @@ are taken without an error (Knuth's TwoSum), and `exp(-y)` that multiplies x is 
 `x + x expm1(-y)`.
 
 The step is not changed for it: its operations are traced, and those that lead from the variable
-to its new value are done with both numbers. Products, quotients and choices carry `low` along; any
-other operation sees x alone.
+to its new value are done with both numbers. Products with other numbers, quotients and choices
+carry `low` along, but round as ever; any other operation sees x alone. A step that so loses all of
+`low` gives a warning.
 
 Reference:
     Knuth (1997), The Art of Computer Programming, vol. 2, sec. 4.2.2, theorem B; Kahan (1965),
@@ -22,6 +23,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, Literal, jaxpr_as_fun
+
+from .._warn import warn
 
 # Of some variables of a state, by name, the digits below those of the variable, of its shape.
 Low: TypeAlias = dict[str, jax.Array]
@@ -75,6 +78,12 @@ def step_compensated(step: Callable, state: Any, low: Low, *operands: Any) -> tu
     lows = {}
     for name, place in _places(new, low).items():
         x, rest = results[place].x, results[place].low
+        if rest is None:
+            what = f"{name!r} of a {type(state).__name__}"
+            warn(
+                f"the digits below those of {what} are lost in its step: the new value is no sum of "
+                "the old one and a change; write it so, or build with dtype=jnp.float64"
+            )
         x, rest = (x, jnp.zeros_like(x)) if rest is None else two_sum(x, rest)
         results[place], lows[name] = _Number(x), rest
     new, output = jax.tree.unflatten(jax.tree.structure(shapes), [r.x for r in results])
@@ -231,7 +240,16 @@ _RULES: dict[str, Callable] = {
     "max": _extreme(jnp.greater_equal),
     "min": _extreme(jnp.less_equal),
     **dict.fromkeys(
-        ("broadcast_in_dim", "reshape", "squeeze", "convert_element_type", "copy", "copy_p"),
+        (
+            "broadcast_in_dim",
+            "transpose",
+            "slice",
+            "reshape",
+            "squeeze",
+            "convert_element_type",
+            "copy",
+            "copy_p",
+        ),
         _rearranged,
     ),
 }

@@ -25,7 +25,6 @@ from ..spec import AtMost, Less
 from ..surrogates import Surrogate, surrogate_field, threshold
 from ._membrane import countdown
 
-
 # Of c_m / g_l: with shorter steps v is followed further, and v is a slow variable.
 _SHORT = 4.99e-3
 

@@ -145,6 +145,11 @@ def test_a_value_that_comes_later_is_warned_of():
     with pytest.warns(UserWarning, match="'E': tau_theta = 1e\\+06 ms is too long for float32"):
         net.set("E", tau_theta=1e6)
     net.set("E", tau_theta=2e3)  # a few digits are lost, and no percent
+    with pytest.warns(UserWarning, match="tau_m = 50 ms is too long"):
+        net.set("E", tau_m=50.0)
+    with pytest.warns(UserWarning) as told:
+        net.set("E", tau_theta=1e6).set("E", tau_m=15.0)
+    assert len(told) == 1
     slow = of_neurons()
     slow.set("E", tau_theta=1e8)  # they are kept already
     jax.jit(lambda tau: net.set("E", tau_theta=tau).get("E", "tau_theta"))(1e6)
@@ -191,6 +196,17 @@ class Wrong(Own):
         return {"y": self.tau_x}
 
 
+class Spiking(Own):
+    def time_constants(self):
+        return {"x": "long"}
+
+
+class Losing(Told):
+    def step(self, state, drive, dt):
+        x = jnp.sqrt(state.x * state.x)
+        return OwnState(x), x > 2.0
+
+
 def test_a_model_of_a_user_says_what_is_slow():
     with pytest.warns(UserWarning, match="tau_x = 1e\\+06 ms is too long"):
         of_neurons(Own())
@@ -200,3 +216,14 @@ def test_a_model_of_a_user_says_what_is_slow():
     np.testing.assert_allclose(1.0 - x, -math.expm1(-2000.0 / 1e6), rtol=1e-3)
     with pytest.raises(jn.InvalidValueError, match="state variable named 'y'"):
         of_neurons(Wrong())
+    with pytest.raises(jn.InvalidValueError, match="time_constants must be numbers"):
+        of_neurons(Spiking())
+    losing = of_neurons(Losing())
+    with pytest.warns(UserWarning, match="below those of 'x' of a OwnState are lost"):
+        losing.init(0)
+
+
+def test_a_state_of_a_network_without_slow_variables_is_told_apart():
+    state = of_neurons(jn.neurons.ALIF()).init(0)
+    with pytest.raises(jn.InvalidValueError, match="further digits of theta of 'E'"):
+        jn.simulate(of_neurons(), 1.0, state=state)
