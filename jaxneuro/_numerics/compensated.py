@@ -79,10 +79,10 @@ def step_compensated(step: Callable, state: Any, low: Low, *operands: Any) -> tu
     for name, place in _places(new, low).items():
         x, rest = results[place].x, results[place].low
         if rest is None:
-            what = f"{name!r} of a {type(state).__name__}"
             warn(
-                f"the digits below those of {what} are lost in its step: the new value is no sum of "
-                "the old one and a change; write it so, or build with dtype=jnp.float64"
+                f"the digits below those of {name!r} of {type(state).__name__} are lost in its step: "
+                "the new value is no sum of the old one and a change; write it so, or build with "
+                "dtype=jnp.float64"
             )
         x, rest = (x, jnp.zeros_like(x)) if rest is None else two_sum(x, rest)
         results[place], lows[name] = _Number(x), rest
