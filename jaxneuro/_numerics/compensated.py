@@ -80,9 +80,9 @@ def step_compensated(step: Callable, state: Any, low: Low, *operands: Any) -> tu
         x, rest = results[place].x, results[place].low
         if rest is None:
             warn(
-                f"the digits below those of {name!r} of {type(state).__name__} are lost in its step: "
-                "the new value is no sum of the old one and a change; write it so, or build with "
-                "dtype=jnp.float64"
+                f"the digits below those of {name!r} of {type(state).__name__} are lost in its "
+                "step: the new value is no sum of the old one and a change; write it so, or build "
+                "with dtype=jnp.float64"
             )
         x, rest = (x, jnp.zeros_like(x)) if rest is None else two_sum(x, rest)
         results[place], lows[name] = _Number(x), rest
@@ -241,14 +241,8 @@ _RULES: dict[str, Callable] = {
     "min": _extreme(jnp.less_equal),
     **dict.fromkeys(
         (
-            "broadcast_in_dim",
-            "transpose",
-            "slice",
-            "reshape",
-            "squeeze",
-            "convert_element_type",
-            "copy",
-            "copy_p",
+            *("broadcast_in_dim", "reshape", "squeeze", "transpose", "slice"),
+            *("convert_element_type", "copy", "copy_p"),
         ),
         _rearranged,
     ),
