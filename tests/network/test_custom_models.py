@@ -131,7 +131,7 @@ def test_a_release_of_arrays_in_a_shared_group():
     populations = [jn.Population(k, n, neuron) for k, n in (("A", 3), ("B", 4), ("C", 2))]
     rule, synapse = jn.connectivity.AllToAll(), jn.synapses.Exponential(1e6)
     values = {"weight": 1.0, "delay": 0.1, "synapse": synapse}
-    release = Depression(u=u, tau=1e6)
+    release = Depression(u=u, tau=9e3)  # as long as none is warned of
     p = jn.Projection("B", "C", rule, **values, release=release)
     net = jn.build(jn.Description(populations, [p]), 0, 0.1)
     kick = np.zeros((4, 4), np.float32)

@@ -42,7 +42,7 @@ def test_interpreted_it_is_the_step_of_the_rule(rule):
     plastic = net.expand().pathways[0].plastic
     how = plastic._target_step(np.dtype(np.float32))
     held = net.init(0).pathways[0].plastic
-    start = TargetNumbers(held.targets, held.target_ring, held.log)
+    start = TargetNumbers(held.targets, held.low, held.target_ring, held.log)
     rng = np.random.default_rng(1)
     spikes = rng.random((STEPS, FIRST + N)) < 0.2
     v = rng.normal(-55.0, 15.0, spikes.shape).astype(np.float32)
@@ -53,9 +53,10 @@ def test_interpreted_it_is_the_step_of_the_rule(rule):
             clock, fired = Clock(jnp.int32(3), k), Fired(pack(fired), v)
             if not fused:
                 return step_targets(how, plastic.rule, before, fired, clock)
-            new = targets_pallas(how, plastic.rule, *before, fired, clock, interpret=True)
+            of_targets = before.state, before.ring, before.log
+            new = targets_pallas(how, plastic.rule, *of_targets, fired, clock, interpret=True)
             state, ring, log, limit = new
-            return TargetNumbers(state, ring, EventLog(*log)), limit
+            return TargetNumbers(state, before.low, ring, EventLog(*log)), limit
 
         steps = jnp.arange(STEPS, dtype=jnp.int32)
         return jax.jit(lambda start: jax.lax.scan(one, start, (steps, spikes, v)))(start)
