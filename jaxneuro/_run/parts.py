@@ -1,6 +1,6 @@
 """A `Part` where a run takes the name of a population."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Int64
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def name_and_neurons(
-    result: "Result", population: Any
-) -> tuple[Any, Int64[np.ndarray, " neurons"] | None]:
+    result: "Result", population: str | Part
+) -> tuple[str, Int64[np.ndarray, " neurons"] | None]:
     """The name of a population, and the numbers of the neurons of a part; None for all.
 
     Raises:
@@ -24,6 +24,7 @@ def name_and_neurons(
             and an area in a run without a network or in a population without positions.
     """
     if not isinstance(population, Part):
+        spec.check_known("population", population, result.populations)
         return population, None
     name, where, network = population.population, population.where, result.network
     spec.check_known("population", name, result.populations)

@@ -264,7 +264,6 @@ class Result:
             NotRecordedError: if none of them was recorded.
         """
         name, neurons = name_and_neurons(self, name)
-        spec.check_known("population", name, self.populations)
         n = self.populations[name] if neurons is None else neurons.size
         first, last = self._window(start, stop)
         if n == 0 or self.n_steps == 0:
