@@ -38,12 +38,18 @@ class _Number(NamedTuple):
         low: what is to be added to it, None for nothing.
         from_one: a function that returns the value minus 1 to all digits, None if unknown.
         constant: whether it is a number of the program.
+        key: equal for values that are the same; None where nothing is known.
+        whole, less: where the value is `whole - less`, these two. So `(x - p) (1 + m) + p` is
+            `x + (x - p) m`, with one sum that keeps its error and not three.
     """
 
     x: Any
     low: Any = None
     from_one: Callable[[], Any] | None = None
     constant: bool = False
+    key: Any = None
+    whole: "_Number | None" = None
+    less: "_Number | None" = None
 
 
 def no_low(state: Any, names: Sequence[str]) -> Low:
@@ -113,7 +119,8 @@ def _evaluated(
     jaxpr: Jaxpr, consts: Sequence[_Number], operands: Sequence[_Number]
 ) -> list[_Number]:
     """The results of a program."""
-    known = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *operands)))
+    given = (n if n.key else n._replace(key=id(n.x)) for n in (*consts, *operands))
+    known = dict(zip((*jaxpr.constvars, *jaxpr.invars), given))
     read = lambda v: _Number(v.val, constant=True) if isinstance(v, Literal) else known[v]  # noqa: E731
     for eqn in jaxpr.eqns:
         known.update(zip(eqn.outvars, _applied(eqn, [read(v) for v in eqn.invars])))
@@ -158,8 +165,10 @@ def _sum(bound: Callable, a: _Number, b: _Number) -> _Number | None:
         if _is_one(a):
             a, b = b, a
         return _Number(bound(a.x, b.x), from_one=lambda: a.x) if _is_one(b) else None
-    if a.constant:  # XLA takes (c + x) - c for x, and would find no error
-        a, b = b, a
+    if a.low is None:
+        a, b = b, a  # XLA takes (c + x) - c for x where c is a constant, and would find no error
+    if a.whole is not None and a.less is not None and b.key and b.key == a.less.key:
+        return a.whole
     total, error = two_sum(a.x, b.x)
     for low in (a.low, b.low):
         error = error if low is None else error + low
@@ -172,14 +181,16 @@ def _negative(bound: Callable, a: _Number) -> _Number | None:
 
 def _difference(bound: Callable, a: _Number, b: _Number) -> _Number | None:
     if _is_one(a) and b.from_one is not None:
-        return _Number(-b.from_one())
+        return _Number(_written(-b.from_one()))
     if _is_one(b) and a.from_one is not None:
         return _Number(a.from_one())
     if _is_one(a) and b.low is None:
         return _Number(bound(a.x, b.x), from_one=lambda: -b.x)
     if a.low is None and b.low is None:
         return None
-    return _sum(bound, a, _Number(-b.x, None if b.low is None else -b.low, constant=b.constant))
+    minus = _Number(-b.x, None if b.low is None else -b.low, constant=b.constant)
+    result = _sum(bound, a, minus)
+    return result._replace(whole=a, less=b) if b.low is None else result
 
 
 def _product(bound: Callable, a: _Number, b: _Number) -> _Number | None:
@@ -189,11 +200,26 @@ def _product(bound: Callable, a: _Number, b: _Number) -> _Number | None:
         return None
     if b.from_one is None:
         return _Number(a.x * b.x, a.low * b.x)
-    total, error = two_sum(a.x, a.x * b.from_one())
-    return _Number(total, error + a.low * b.x)
+    result = _grown(a, a.x * b.from_one(), a.low * b.x)
+    if a.whole is None or a.whole.low is None:
+        return result
+    return result._replace(whole=_grown(a.whole, a.x * b.from_one(), a.whole.low), less=a.less)
+
+
+def _grown(a: _Number, change: Any, low: Any) -> _Number:
+    """`a.x + change + low`."""
+    total, error = two_sum(a.x, change)
+    return _Number(total, error + low)
+
+
+def _written(x: Any) -> Any:
+    """An array as one that is read: XLA computes it once, for the value and for `low`."""
+    return lax.optimization_barrier(x) if jnp.ndim(x) else x
 
 
 def _quotient(bound: Callable, a: _Number, b: _Number) -> _Number | None:
+    if a.low is None and b.low is None:
+        return _Number(_written(bound(a.x, b.x)))
     if a.low is None or b.low is not None:
         return None
     return _Number(a.x / b.x, a.low / b.x)
@@ -220,12 +246,13 @@ def _extreme(compare: Callable) -> Callable:
 
 def _rearranged(bound: Callable, a: _Number, *others: _Number) -> _Number | None:
     """The same numbers in another shape or dtype."""
-    if others or (a.low is None and a.from_one is None):
+    if others:
         return None
+    x = bound(a.x)
     low = None if a.low is None else bound(a.low)
     from_one = a.from_one
     again = None if from_one is None else lambda: bound(from_one())
-    return _Number(bound(a.x), low, again)
+    return _Number(x, low, again, key=a.key and (a.key, jnp.shape(x), x.dtype))
 
 
 _RULES: dict[str, Callable] = {
