@@ -79,8 +79,6 @@ def move(moving: Moving, dt: float, dtype: np.dtype) -> Moved:
     def plain(moving: Moving) -> Moved:
         return plain_move(moving, dt, dtype)
 
-    if any(moving.group.slow):  # has not been tried in a kernel on a card
-        return plain(moving)
 
     def fused(moving: Moving) -> Moved:
         return fused_move(moving, dt, dtype)

@@ -168,7 +168,7 @@ def _constants(model: Model) -> dict[str, Any]:
 
 
 def _longest(tau: Any) -> float:
-    return float(np.max(tau, initial=0.0))
+    return 0.0 if is_traced(tau) else float(np.max(tau, initial=0.0))
 
 
 def _alone(model: Model, kept: set[str]) -> Iterator[tuple[str, str, Any]]:
@@ -180,7 +180,8 @@ def _alone(model: Model, kept: set[str]) -> Iterator[tuple[str, str, Any]]:
     constants = _constants(model)
     single = {name: tau for name, tau in constants.items() if name not in kept}
     if isinstance(model, Plasticity):  # in native code
-        single |= {f"presynaptic {name}": x.tau for name, x in model.pre_traces().items()}
+        traces = jax.tree.map(np.asarray, model).pre_traces()
+        single |= {f"presynaptic {name}": trace.tau for name, trace in traces.items()}
     for field in parameters(type(model)):
         value, kind = np.asarray(getattr(model, field.name)), field.metadata["kind"]
         if kind.unit != "ms" or kind.on_grid:
