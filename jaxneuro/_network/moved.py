@@ -79,7 +79,6 @@ def move(moving: Moving, dt: float, dtype: np.dtype) -> Moved:
     def plain(moving: Moving) -> Moved:
         return plain_move(moving, dt, dtype)
 
-
     def fused(moving: Moving) -> Moved:
         return fused_move(moving, dt, dtype)
 
