@@ -190,7 +190,7 @@ def _difference(bound: Callable, a: _Number, b: _Number) -> _Number | None:
         return None
     minus = _Number(-b.x, None if b.low is None else -b.low, constant=b.constant)
     result = _sum(bound, a, minus)
-    return result._replace(whole=a, less=b) if b.low is None else result
+    return result if result is None or b.low is not None else result._replace(whole=a, less=b)
 
 
 def _product(bound: Callable, a: _Number, b: _Number) -> _Number | None:
