@@ -101,7 +101,8 @@ def _single(net: "Network", reference: ModelReference) -> Iterator[tuple[str, fl
     model = member(reference.model(net), reference.sizes, reference.member)
     if net.dtype != np.float32 or any(map(is_traced, jax.tree.leaves(model))):
         return
-    for name, variable, tau in _alone(model, {*_kept(net, reference.path), *model.own_digits}):
+    kept = {*_kept(net, reference.path), *model.own_digits}
+    for name, variable, tau in _single_constants(model, kept):
         if net.dt < _longest(tau) * (MEMBRANE if variable == "v" else LOST):
             yield name, _longest(tau)
 
@@ -171,11 +172,11 @@ def _longest(tau: Any) -> float:
     return 0.0 if is_traced(tau) else float(np.max(tau, initial=0.0))
 
 
-def _alone(model: Model, kept: set[str]) -> Iterator[tuple[str, str, Any]]:
-    """The names of time constants, their variables and their values, but those of `kept` variables.
+def _single_constants(model: Model, kept: set[str]) -> Iterator[tuple[str, str, Any]]:
+    """Yield name, variable and value of each time constant of a variable that is not `kept`.
 
-    The name is that of the parameter, if the time constant is one. Other parameters in ms that are
-    no whole steps are taken for time constants of an unknown variable, "".
+    The name is that of the parameter, if the time constant is one. A parameter in ms that is no
+    duration in steps counts as a time constant of an unknown variable, "".
     """
     constants = _constants(model)
     single = {name: tau for name, tau in constants.items() if name not in kept}
@@ -187,8 +188,8 @@ def _alone(model: Model, kept: set[str]) -> Iterator[tuple[str, str, Any]]:
         if kind.unit != "ms" or kind.on_grid:
             continue
         same = [x for x, tau in (constants | single).items() if np.array_equal(tau, value)]
-        mine = [name for name in same if single.pop(name, None) is not None]
-        if mine or not same:
-            yield field.name, mine[0] if mine else "", value
+        slowed = [name for name in same if single.pop(name, None) is not None]
+        if slowed or not same:
+            yield field.name, slowed[0] if slowed else "", value
     for name, tau in single.items():
         yield f"the time constant of {name}", name, tau

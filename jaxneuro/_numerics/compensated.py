@@ -119,11 +119,11 @@ def _evaluated(
     jaxpr: Jaxpr, consts: Sequence[_Number], operands: Sequence[_Number]
 ) -> list[_Number]:
     """The results of a program."""
-    given = (n if n.key else n._replace(key=id(n.x)) for n in (*consts, *operands))
-    known = dict(zip((*jaxpr.constvars, *jaxpr.invars), given))
-    read = lambda v: _Number(v.val, constant=True) if isinstance(v, Literal) else known[v]  # noqa: E731
+    numbers = (n if n.key else n._replace(key=id(n.x)) for n in (*consts, *operands))
+    values = dict(zip((*jaxpr.constvars, *jaxpr.invars), numbers))
+    read = lambda v: _Number(v.val, constant=True) if isinstance(v, Literal) else values[v]  # noqa: E731
     for eqn in jaxpr.eqns:
-        known.update(zip(eqn.outvars, _applied(eqn, [read(v) for v in eqn.invars])))
+        values.update(zip(eqn.outvars, _applied(eqn, [read(v) for v in eqn.invars])))
     return [read(v) for v in jaxpr.outvars]
 
 
@@ -142,10 +142,10 @@ def _applied(eqn: Any, operands: list[_Number]) -> list[_Number]:
 
 def _run(eqn: Any, values: list) -> Sequence[Any]:
     """One operation of any kind, such as a loop or a function with its own derivative."""
-    given = {v: x for v, x in zip(eqn.invars, values) if not isinstance(v, Literal)}
+    inputs = {v: x for v, x in zip(eqn.invars, values) if not isinstance(v, Literal)}
     names = DebugInfo("operation", "operation", None, None)
-    alone = Jaxpr((), list(given), eqn.outvars, [eqn], eqn.effects, names)
-    return jaxpr_as_fun(ClosedJaxpr(alone, ()))(*given.values())
+    alone = Jaxpr((), list(inputs), eqn.outvars, [eqn], eqn.effects, names)
+    return jaxpr_as_fun(ClosedJaxpr(alone, ()))(*inputs.values())
 
 
 # Each rule gets a function that binds the operation and the operands, and returns the result, or
