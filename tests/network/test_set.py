@@ -33,8 +33,8 @@ def test_it_equals_a_network_built_so():
         changed = changed.set(f"E->{target}", gain=1.0, weight=6.0)
         changed = changed.set(f"I->{target}", gain=1.0)
     assert events(changed, 200) == events(NET, 200)
-    slower = jn.build(balanced(tau_m=30.0), 0, 0.1)
-    assert events(NET.set("E", tau_m=30.0).set("I", tau_m=30.0), 200) == events(slower, 200)
+    faster = jn.build(balanced(tau_m=15.0), 0, 0.1)
+    assert events(NET.set("E", tau_m=15.0).set("I", tau_m=15.0), 200) == events(faster, 200)
 
 
 @pytest.mark.parametrize("value", [12.0, np.linspace(8.0, 12.0, 160)], ids=["one", "each"])
