@@ -78,8 +78,7 @@ def devices(runs: int) -> tuple[Numbers, float]:
 
 def training(runs: int) -> tuple[Numbers, float]:
     """Slopes of the rates by four gains, through a surrogate."""
-    home = jn.surrogates if hasattr(jn, "surrogates") else jn.numerics  # of 0.1
-    lif = {"surrogate": home.FastSigmoid()}
+    lif = {"surrogate": jn.surrogates.FastSigmoid()}
     model = jn.neurons.LIF(20.0, 200.0, -60.0, -50.0, -60.0, 5.0, **lif)
     cells = [jn.Population(k, n, model, {"v": jn.Uniform(-60.0, -50.0)}) for k, n in SIZES.items()]
     rule, receptor = jn.connectivity.FixedProbability(0.1), jn.synapses.ExponentialConductance

@@ -86,7 +86,7 @@ class RunFolder:
     def about(self) -> dict[str, Any] | None:
         """Which run it is; None of a folder that is not begun."""
         path = self.path / "run.npz"
-        return read_values(self.owner, path, self.kind)[1] if path.exists() else None
+        return read_values(self.owner, path, self.kind) if path.exists() else None
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Says which run it is."""
@@ -106,7 +106,7 @@ class RunFolder:
         while numbers:
             path = self.path / f"state-{numbers[-1]:06d}.npz"
             try:
-                _, found = read_values(self.owner, path, self.kind)
+                found = read_values(self.owner, path, self.kind)
                 self._sizes = found.pop("sizes", self._sizes)
                 return numbers[-1], found
             except FileNotFoundError:  # whoever writes has just gone on

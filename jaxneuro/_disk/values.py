@@ -20,12 +20,12 @@ _PLAIN = (bool, int, float, str, type(None))
 
 @dataclasses.dataclass(frozen=True)
 class FileKind:
-    """A kind of file, of all versions of this package.
+    """A kind of file.
 
     Attributes:
-        name: what its header says that it is.
-        version: the newest, which is written.
-        writer: what wrote it, for errors: `Result.save`.
+        name: the name in its header.
+        version: the version in its header; other versions are refused.
+        writer: the function that writes it, for errors: `Result.save`.
     """
 
     name: str
@@ -53,23 +53,21 @@ def header_of(
     return np.frombuffer(text.encode(), np.uint8)
 
 
-def read_values(
-    owner: str, path: Path, kind: FileKind, max_mb: float = MOST_MB
-) -> tuple[int, dict[str, Any]]:
-    """The version and the values of a file that `write_values` wrote.
+def read_values(owner: str, path: Path, kind: FileKind, max_mb: float = MOST_MB) -> dict[str, Any]:
+    """Return the values of a file that `write_values` wrote.
 
     Raises:
-        InvalidValueError: unless it is a whole file of that kind, of no newer version.
+        InvalidValueError: unless it is a whole file of this kind and version.
     """
     check_file(path)
     arrays = read_npz(owner, path, f"a whole file that {kind.writer} wrote", max_mb)
-    version, nodes = nodes_of(owner, path, kind, arrays.pop(HEADER, None))
+    nodes = nodes_of(owner, path, kind, arrays.pop(HEADER, None))
     get = lambda name: arrays[name]  # noqa: E731
-    return version, {name: decoded(owner, path, node, get) for name, node in nodes.items()}
+    return {name: decoded(owner, path, node, get) for name, node in nodes.items()}
 
 
-def nodes_of(owner: str, path: Path, kind: FileKind, header: Any) -> tuple[int, dict[str, Any]]:
-    """The version of a file, and how its values are nested; see `decoded`."""
+def nodes_of(owner: str, path: Path, kind: FileKind, header: Any) -> dict[str, Any]:
+    """Return how the values of a file are nested, by name; see `decoded`."""
     named = f"the file {os.fspath(path)!r}"
     try:
         found = json.loads(header.tobytes().decode())
@@ -79,11 +77,10 @@ def nodes_of(owner: str, path: Path, kind: FileKind, header: Any) -> tuple[int, 
     if known != kind.name or type(version) is not int or not isinstance(nodes, dict):
         must = f"one that {kind.writer} wrote"
         raise InvalidValueError(owner, named, must, "another file of arrays")
-    if version > kind.version:
-        must = f"of version {kind.version} or below"
-        hint = ". Read it with a newer jaxneuro"
-        raise InvalidValueError(owner, named, must, str(version), hint)
-    return version, nodes
+    if version != kind.version:
+        hint = ". Read it with the jaxneuro that wrote it"
+        raise InvalidValueError(owner, named, f"of version {kind.version}", str(version), hint)
+    return nodes
 
 
 def decoded(owner: str, path: Path, node: Any, array: Callable[[str], Any]) -> Any:
@@ -144,8 +141,8 @@ def _decode(node: Any, array: Callable[[str], Any]) -> Any:
     inside = node[kind]
     if kind == "plain" and type(inside) in _PLAIN:
         return inside
-    if kind == "array":  # in files of older versions they have numbers
-        x = array(f"array {inside}" if type(inside) is int else inside)
+    if kind == "array":
+        x = array(inside)
         return x.view(_dtype_of_size(node["dtype"], x.dtype)) if "dtype" in node else x
     if kind == "dict":
         return {k: _decode(x, array) for k, x in inside}

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -187,12 +188,12 @@ class SavedState:
     """The state in a file of a result; `simulate(net, ms, state=...)` goes on from it.
 
     Attributes:
-        arrays: those of the state by their path in it; of a file of 0.1 something else.
+        arrays: those of the state by their path in it.
         fingerprint: uint32 (2,) of its network.
         step: how many steps were done.
     """
 
-    arrays: Any
+    arrays: Mapping[str, Any]
     fingerprint: UInt32[np.ndarray, "2"]
     step: int
 
@@ -209,12 +210,8 @@ class SavedState:
         """The state of the network that it belongs to, which is `network` if that is known.
 
         Raises:
-            InvalidValueError: for another network, and for a state of version 0.1.
+            InvalidValueError: for another network.
         """
-        if not isinstance(self.arrays, dict):
-            # What was recorded is there.
-            must, got = "written by jaxneuro 0.2 or later", "one of 0.1: run the first part again"
-            raise InvalidValueError("", "state", must, got)
         whole = _of_one_device(net, self)
         # Structures differ too: the runs of a stream are shorter on each device of a mesh.
         seed = as_array(0, np.uint32)

@@ -27,7 +27,7 @@ _MOST = 2**31 - 1  # of an `InSteps`: steps of a run have 32 bits
 
 @dataclasses.dataclass(frozen=True)
 class InSteps:
-    """A duration as a number of time steps: what `on_grid` makes of ms, and old files have."""
+    """A duration as a number of time steps: `on_grid` makes it of ms."""
 
     n_steps: int
 

@@ -125,7 +125,9 @@ _MOST = 2**53  # steps, of which times are exact
 _STEPS, _TIME = spec.Whole(0, _MOST), spec.Number(above=0.0, at_most=1e12)
 _NEURON = spec.Whole(0, 2**31 - 1)
 _LAYOUT = spec.Items(_Row(spec.Name(), spec.Whole(), _NEURON, _NEURON))
-_STATE = _Fields(arrays=spec.Anything(), fingerprint=_Array(rows=2), step=spec.Whole())
+_STATE = _Fields(
+    arrays=spec.Entries(spec.Anything()), fingerprint=_Array(rows=2), step=spec.Whole()
+)
 _INDICES = spec.Items(spec.Whole(0, 2**62))
 _INFO = _Row(
     *(_TIME, _STEPS, _LAYOUT, _STEPS, _Pairs(_INDICES), _Pairs(_INDICES)),

@@ -90,7 +90,7 @@ class _Intervals:
             else:
                 header = self._now[HEADER]
                 shapes = {name: (x.shape, x.dtype) for name, x in self._now.items()}
-            _, nodes = nodes_of("", path, RUN, header)
+            nodes = nodes_of("", path, RUN, header)
             try:
                 found = {
                     field: self._decoded(path, nodes[field], getattr(self._ends, rows), shapes)

@@ -26,7 +26,7 @@ from .checked import check_events, check_fields, sums_of_file
 from .nwb import to_nwb
 from .parts import name_and_neurons
 from .recorded import FIELDS, RecordedSpikes, recorded
-from .spikes import spike_times, split_events, steps_near, time_of
+from .spikes import spike_times, steps_near, time_of
 from .statistics import SpikeSums
 from .tables import spikes_to_pandas, to_neo, to_xarray, traces_to_pandas, weights_to_pandas
 
@@ -136,7 +136,7 @@ class Result:
             surrogate.
         statistics: by population, running sums of the spikes of each neuron, a `SpikeSums`.
         key: the seed of the run: of one that began at 0, `simulate(network, duration,
-            key=result.key)` is the same run. None in a file of an earlier version.
+            key=result.key)` is the same run.
         compile_s: wall seconds of compiling.
         run_s: wall seconds of the run.
         interrupted: whether Ctrl-C ended it.
@@ -319,7 +319,7 @@ class Result:
             FileNotFoundError: for a missing folder.
         """
         state = SavedState.of(self.state) if isinstance(self.state, NetworkState) else self.state
-        values = {name: getattr(self, name) for name in _SINCE}
+        values = {name: getattr(self, name) for name in _SAVED}
         values["state"] = None if state is None else dict(vars(state))
         values["spikes"] = {name: self.spikes.events(name) for name in self.spikes}
         values["spikes"] = values["spikes"] if self.spikes.by_population is not None else None
@@ -343,25 +343,18 @@ class Result:
                 not compress, and its files are read whatever their size.
 
         Raises:
-            ValueError: for a file that is cut off, of another kind, of a newer version, or unpacks
-                to more.
+            ValueError: for a file that is cut off, of another kind or version, or unpacks to more.
         """
         whole = spec.check("load", "path", spec.FilePath(), path)
-        version, found = read_values("load", whole, _FILE, max_mb)
-        missing = {k for k, since in _SINCE.items() if since <= version} - found.keys()
-        if missing or found.keys() - _SINCE.keys() - {"every"}:
+        found = read_values("load", whole, _FILE, max_mb)
+        if found.keys() != _SAVED:
             named = f"the file {os.fspath(path)!r}"
             raise InvalidValueError("load", named, "whole", "one with other fields: it is damaged")
-        older = "every" in found
         check_fields("load", whole, found)
-        if older:  # an older file: steps from one sample to the next, spikes by group
-            found["interval"] = found.pop("every") * found["dt"]
-            if found["spikes"] is not None:
-                found["spikes"] = split_events(found["layout"], found["spikes"])
         check_events("load", whole, found)
-        state = found.pop("state", None)
+        state = found["state"]
         found["state"] = SavedState(**state) if state else None
-        found["statistics"] = sums_of_file(found.pop("statistics", {}))
+        found["statistics"] = sums_of_file(found["statistics"])
         return cls(network=None, **found)
 
     def to_pandas(self) -> Any:
@@ -477,11 +470,7 @@ class Result:
         return f"Result: {run} of {of}{key}{more}"
 
 
-# From which version on a file has a field; in an older one it has its default.
-_SINCE = {f.name: 1 for f in fields(Result) if f.name != "network"}
-_SINCE |= dict.fromkeys(("weights", "synapses", "weight_histograms", "weight_edges"), 2)
-_SINCE |= {"state": 3, "shared": 4}
-_SINCE |= dict.fromkeys(("interval", "statistics", "key", "until_held"), 5)
-_FILE = FileKind("jaxneuro result", 6, "Result.save")
+_SAVED = {f.name for f in fields(Result) if f.name != "network"}
+_FILE = FileKind("jaxneuro result", 1, "Result.save")
 # Formats that a result is not written in.
 _OTHERS = frozenset((".csv", ".tsv", ".txt", ".json", ".mat", ".h5", ".hdf5", ".nwb", ".parquet"))

@@ -1,6 +1,6 @@
 """Recorded spikes: packed bits, and the times, neurons and counts read from them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TypeAlias
 
 import equinox as eqx
@@ -154,22 +154,3 @@ def layout(net: Network) -> tuple[tuple[str, int, int, int], ...]:
             start, stop = stop, stop + member.n
             places[member.name] = number, start, stop
     return tuple((name, *places[name]) for name in net.order)
-
-
-# --- Spikes by population.
-
-
-def split_events(
-    layout: Sequence[tuple[str, int, int, int]], groups: Sequence[Events]
-) -> dict[str, Events]:
-    """Events of groups as events by population name, neurons counted from its first."""
-    out = {}
-    for number, (steps, neurons) in enumerate(groups):
-        members = sorted((start, stop, name) for name, g, start, stop in layout if g == number)
-        owner = np.searchsorted([stop for _, stop, _ in members], neurons, side="right")
-        order = np.argsort(owner, kind="stable")
-        ends = np.cumsum(np.bincount(owner, minlength=len(members)))
-        for (start, _, name), end, count in zip(members, ends, np.diff(ends, prepend=0)):
-            mine = order[end - count : end]
-            out[name] = steps[mine], neurons[mine] - np.int32(start)
-    return out

@@ -63,7 +63,7 @@ def load(path: str | os.PathLike, state: Any, **trees: Any) -> Any:
         FileNotFoundError: for a missing file.
     """
     whole = spec.check("load", "path", spec.FilePath(), path)
-    _, found = read_values("load", whole, _FILE)
+    found = read_values("load", whole, _FILE)
     given = {"state": state, **trees}
     for name in given:
         spec.check_known("saved tree", name, found)

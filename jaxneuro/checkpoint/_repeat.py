@@ -181,7 +181,7 @@ class _Loop:
         """What all calls returned, on disk; of one call, its structure."""
         path = self.folder.part(0).with_suffix(".npz")
         shapes = npz_shapes("repeat", path, _WHOLE)
-        _, nodes = nodes_of("repeat", path, _LOOP, _read(self.folder.path, HEADER, 0))
+        nodes = nodes_of("repeat", path, _LOOP, _read(self.folder.path, HEADER, 0))
 
         def on_disk(name: str) -> OnDisk:
             (_, *row), dtype = shapes[name]

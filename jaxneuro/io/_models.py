@@ -8,7 +8,7 @@ import math
 import textwrap
 import types
 import typing
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import numpy as np
@@ -29,7 +29,7 @@ from .._fields import Model, ParameterKind
 from .._model import Neuron, Plasticity, Release, Stimulus, Synapse
 from .._numerics import distributions
 from .._numerics.distributions import Distribution
-from .._numerics.grid import Duration, InSteps
+from .._numerics.grid import Duration
 from ..channels import Channel
 from ..connectivity import Rule
 from ..integrators import Integrator
@@ -173,32 +173,7 @@ def _companions(owner: type) -> dict[str, type]:
 
 
 TYPE = "type"  # the key that names a model
-STEPS = "n_steps"  # the key of a duration that is so many time steps, whatever they are
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
-
-
-class _Counted(NamedTuple):
-    """A duration that version 1 has in time steps.
-
-    Attributes:
-        key: its key there.
-        default: steps, where it is left out.
-        today: the argument of today.
-    """
-
-    key: str
-    default: int
-    today: str
-
-
-_COUNTED = {
-    plasticity.Normalized: _Counted("every", 1000, "interval"),
-    plasticity.HomeostaticScaling: _Counted("every", 1000, "interval"),
-    plasticity.Hebb: _Counted("every", 10, "interval"),
-    plasticity.Oja: _Counted("every", 10, "interval"),
-    plasticity.BCM: _Counted("every", 10, "interval"),
-    plasticity.ClopathSTDP: _Counted("delay_steps", 0, "delay"),
-}
 
 
 def model(entry: Entry, role: type, what: str) -> Any:
@@ -275,10 +250,6 @@ def _model(entry: Entry, classes: dict[str, type], what: str) -> Any:
         raise named.error(unknown(what, named.value, classes))
     cls = classes[named.value]
     known_arguments = {a.name: a for a in arguments(cls)}
-    counted = _COUNTED.get(cls) if entry.source.data["version"] == 1 else None
-    if counted is not None:
-        del known_arguments[counted.today]
-        known_arguments[counted.key] = Argument(counted.key, int, counted.default, False)
     required = [a.name for a in known_arguments.values() if a.required]
     if short and required:
         raise entry.error(
@@ -293,8 +264,6 @@ def _model(entry: Entry, classes: dict[str, type], what: str) -> Any:
     }
     left_out = known_arguments.keys() - given.keys()
     nothing = {name: None for name in left_out if known_arguments[name].default is NO_DEFAULT}
-    if counted is not None:
-        given[counted.today] = InSteps(given.pop(counted.key, counted.default))
     return entry.make(cls, **nothing, **given)
 
 
@@ -323,9 +292,6 @@ def _typed(entry: Entry, kinds: tuple) -> Any:
     if isinstance(x, str) and str not in kinds and x in _INFINITE:
         x = _INFINITE[x]
     for kind in kinds:
-        if kind is InSteps and isinstance(x, dict):
-            entry.check_keys("a duration in time steps", (STEPS,), (STEPS,))
-            return InSteps(_typed(entry[STEPS], (int,)))
         if kind in (bool, str) and isinstance(x, kind):
             return x
         if (kind is int and _is_whole(x)) or (kind is float and (_is_whole(x) or type(x) is float)):
@@ -338,7 +304,6 @@ def _typed(entry: Entry, kinds: tuple) -> Any:
 
 def _refused(entry: Entry, kinds: tuple) -> ValueError:
     words = {
-        InSteps: f"an object with {STEPS!r}",
         bool: "true or false",
         int: "a whole number",
         float: "a number",

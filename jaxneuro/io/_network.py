@@ -70,7 +70,7 @@ def _check(entry: Entry, what: str, needed: int) -> None:
 # --- Makes a description from the content of a file.
 
 
-FORMAT, VERSION = "jaxneuro network", 2
+FORMAT, VERSION = "jaxneuro network", 1
 _LARGEST = 2**31 - 1  # neurons of a population
 _AXES = 8
 _WHERE = ("start", "stop", "indices", "area")
@@ -115,12 +115,10 @@ def _check_format(file: Entry) -> None:
     if "version" not in file:
         raise file.error(f'the file must have the key "version": {VERSION}')
     version = file.value["version"]
-    if type(version) is not int or not 1 <= version <= VERSION:
+    if type(version) is not int or version != VERSION:
         newer = type(version) is int and version > VERSION
         what = "; update jaxneuro to read it" if newer else ""
-        raise file["version"].error(
-            f"version must be 1 or {VERSION}, those that this jaxneuro reads; got {version!r}{what}"
-        )
+        raise file["version"].error(f"version must be {VERSION}; got {version!r}{what}")
 
 
 def _items(file: Entry, key: str) -> list[Entry]:

@@ -20,9 +20,8 @@ from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.stimulation import Stimulation
 from .._disk.whole import write_whole
-from .._numerics.grid import InSteps
 from ..space import Area
-from ._models import STEPS, TYPE, Argument, arguments, inside, is_made_by_build, is_prepared, public
+from ._models import TYPE, Argument, arguments, inside, is_made_by_build, is_prepared, public
 from ._network import FORMAT, VERSION
 from ._read import READERS, format_of
 
@@ -141,8 +140,6 @@ def _value(label: str, value: Any) -> Any:
         return _finite(label, value)
     if isinstance(value, tuple | list):
         return [_value(label, item) for item in value]
-    if isinstance(value, InSteps):
-        return {STEPS: value.n_steps}
     return _model(label, value)
 
 
@@ -197,7 +194,7 @@ def _argument(label: str, owner: Any, argument: Argument) -> Any:
         raise ValueError(f"{label}: the model does not keep this argument; a file cannot hold it")
     value = getattr(owner, argument.name)
     made = _value(label, value)
-    if isinstance(made, dict | str) and not isinstance(value, str | InSteps):
+    if isinstance(made, dict | str) and not isinstance(value, str):
         cls = type(value)
         if inside(type(owner), argument).get(cls.__name__) is not cls:
             raise ValueError(f"{label} is a {cls.__name__}, which a file cannot hold there")

@@ -10,7 +10,7 @@ import numpy as np
 from .._disk.folder import RunFolder
 from .._disk.values import FileKind, read_values, write_values
 
-_SWEEP = FileKind("jaxneuro sweep", 2, "jn.sweep")
+_SWEEP = FileKind("jaxneuro sweep", 1, "jn.sweep")
 _PARTS = {"grid": "grid", "function": "function", "arrays": "arrays in the function (its network)"}
 _log = logging.getLogger("jaxneuro")
 
@@ -62,7 +62,7 @@ class SweepStore:
         """Numbers of points and results of each whole chunk; a broken one is named and left out."""
         for path in self._folder.chunks():
             try:
-                _, chunk = read_values("sweep", path, _SWEEP)
+                chunk = read_values("sweep", path, _SWEEP)
                 points, leaves = chunk["points"], chunk["leaves"]
                 if points.ndim != 1 or points.min() < 0 or points.max() >= count:
                     raise ValueError("its points are not those of the grid")

@@ -326,7 +326,7 @@ def test_names_that_are_read():
 
 
 def test_a_file_names_the_line():
-    text = """{"format": "jaxneuro network", "version": 2,
+    text = """{"format": "jaxneuro network", "version": 1,
       "populations": [{"name": "E", "n": 3, "model": "LIF"}],
       "couplings": [{"source": "E", "target": "E", "rule": {"type": "FixedProbability", "p": 0.5},
         "weight": 1.0,

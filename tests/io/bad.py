@@ -6,10 +6,10 @@ BAD = {
     "json": {
         "format": ('"jaxneuro network"', '"something"', "something", "must be the text 'jaxneuro"),
         "no format": ('"format": "jaxneuro network",', "", "{", 'must begin with the key "format"'),
-        "version": ('"version": 2', '"version": 3', "version", "1 or 2.*got 3; update jaxneuro"),
-        "version 0": ('"version": 2', '"version": 0', "version", "must be 1 or 2"),
-        "no version": ('"version": 2,', "", "{", 'must have the key "version": 2'),
-        "version true": ('"version": 2', '"version": true', "version", "got True"),
+        "version": ('"version": 1', '"version": 2', "version", "must be 1; got 2; update jaxneuro"),
+        "version 0": ('"version": 1', '"version": 0', "version", "must be 1; got 0"),
+        "no version": ('"version": 1,', "", "{", 'must have the key "version": 1'),
+        "version true": ('"version": 1', '"version": true', "version", "got True"),
         "capital key": ('"n": 5', '"N": 5', '"N": 5', "no key of a population named 'N'; did.*'n'"),
         "capital model": ('"type": "LIF"', '"type": "lif"', "lif", "did you mean 'LIF'"),
         "start value": (
@@ -202,19 +202,6 @@ BAD = {
             '"rule": {"type": "Normalized"',
             "rule must be one that does not itself multiply",
         ),
-        "steps without their key": (
-            '"delay": 1.5',
-            '"delay": 1.5, "plasticity": {"type": "Normalized", "total": 1, "every": 9}',
-            '"every"',
-            "no key of Normalized named 'every'",
-        ),
-        "an interval of another key": (
-            '"delay": 1.5',
-            '"delay": 1.5, "plasticity": {"type": "Normalized", "total": 1,\n'
-            '"interval": {"steps": 9}}',
-            '"steps"',
-            "no key of a duration in time steps named 'steps'; did you mean 'n_steps'",
-        ),
         "axonal": (
             '"delay": 1.5',
             '"delay": 1.5, "axonal": -1',
@@ -254,7 +241,7 @@ BAD = {
             "at least 0",
         ),
         "truncated": ('"stimuli": [', "\n", None, "this is not JSON: the text ends too early"),
-        "a comma": ('"version": 2,', '"version": 2', '"areas"', "this is not JSON.*delimiter"),
+        "a comma": ('"version": 1,', '"version": 1', '"areas"', "this is not JSON.*delimiter"),
         "deep": ('"delay": 1.5', f'"delay":\n {"[" * 40}1{"]" * 40}', " [[[", "at most 32 deep"),
         "deeper": ('"delay": 1.5', f'"delay":\n {"[" * 100_000}', " [[[", "at most 32 deep"),
         "deep objects": (

@@ -222,7 +222,7 @@ def _couplings(parts: dict, law: jn.Distribution) -> list[jn.Coupling]:
 
 JSON = """{
   "format": "jaxneuro network",
-  "version": 2,
+  "version": 1,
   "areas": {"left": {"low": [0, 0], "high": [50, "inf"]}},
   "populations": [
     {"name": "E", "n": 20, "model": {"type": "LIF", "tau_m": 20.0},
@@ -252,7 +252,7 @@ JSON = """{
 
 TOML = """# A network.
 format = "jaxneuro network"
-version = 2
+version = 1
 
 [areas]
 left = {low = [0, 0], high = [50, inf]}

@@ -123,7 +123,7 @@ def test_both_formats_say_the_same():
 
 def test_what_a_person_may_leave_out():
     text = """
-    {"format": "jaxneuro network", "version": 2,
+    {"format": "jaxneuro network", "version": 1,
      "populations": [{"name": "E", "n": 3, "model": "LIF", "positions": [[0, 1], [2, 3], [4, 5]]}],
      "projections": [{"source": "E", "target": "E", "rule": "OneToOne", "weight": 1, "delay": 1,
                       "synapse": "Delta"}]}

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._run.spikes import split_events
 from tests.network.networks import balanced, description
 
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
@@ -44,32 +43,6 @@ def test_times_of_a_neuron(result, dense):
         for i in range(NET.populations[name]):
             steps = np.flatnonzero(dense[name][:, i])
             np.testing.assert_allclose(result.spikes[name].of(i), (steps + 101) * 0.1)
-
-
-def test_many_populations_of_one_group():
-    """Empty ones too, in another order than in the group's arrays."""
-    layout = (
-        ("b", 0, 4, 9),
-        ("empty", 0, 4, 4),
-        ("a", 0, 0, 4),
-        ("other", 1, 0, 3),
-        ("z", 0, 9, 9),
-    )
-    steps, neurons = np.array([0, 0, 0, 1, 5], np.int32), np.array([1, 4, 8, 3, 4], np.int32)
-    none = np.zeros(0, np.int32)
-    found = split_events(layout, [(steps, neurons), (none, none)])
-    expected = {
-        "a": ([0, 1], [1, 3]),
-        "b": ([0, 0, 5], [0, 4, 0]),
-        "empty": ([], []),
-        "z": ([], []),
-        "other": ([], []),
-    }
-    assert set(found) == set(expected)
-    for name, events in expected.items():
-        for x, want in zip(found[name], events, strict=True):
-            assert x.dtype == np.int32
-            np.testing.assert_array_equal(x, want)
 
 
 def test_no_spike_at_all():

@@ -1,7 +1,5 @@
 """Recorded weights of plastic projections, and their histograms."""
 
-import json
-
 import jax
 import numpy as np
 import pytest
@@ -157,22 +155,6 @@ def test_files(run, tmp_path):
     loaded = jn.Result.load(path)
     for kept in ("weights", "synapses", "weight_histograms", "weight_edges"):
         same(getattr(loaded, kept), getattr(run, kept))
-    with np.load(path) as file:
-        arrays = {name: file[name] for name in file.files}
-    header = json.loads(arrays["header"].tobytes())
-    header["version"] = 1  # a file from before there were weights
-    new = ("weights", "synapses", "weight_histograms", "weight_edges", "interval", "key")
-    header["values"] = {k: v for k, v in header["values"].items() if k not in new}
-    header["values"]["every"] = {"plain": 20}
-    spikes = header["values"]["spikes"]["dict"]  # each population is a group
-    header["values"]["spikes"] = {"tuple": [events for _, events in spikes]}
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    np.savez(path, **arrays)
-    old = jn.Result.load(path)
-    assert (old.weights, old.synapses, old.weight_histograms, old.weight_edges) == ({}, {}, {}, {})
-    assert (old.interval, old.key) == (run.interval, None)
-    same(old.traces, run.traces)
-    same([old.events(name) for name in ("in", "out")], [run.events(name) for name in ("in", "out")])
 
 
 def test_tables(run):
