@@ -89,11 +89,11 @@ def threshold(
     surrogate: Surrogate | None = None,
     before: jax.Array | None = None,
     onset: Any = None,
-) -> jax.Array:
-    """Which neurons are at or above threshold; a non-finite voltage never is.
+) -> tuple[jax.Array, jax.Array]:
+    """Find the neurons at or above threshold; a neuron with a non-finite v never spikes.
 
-    `spikes = (v >= v_th)`. Without a surrogate the result is boolean and has no gradient. With one
-    it is float 0/1, and its derivative is that of the rise of a smooth step in this time step:
+    `fired = (v >= v_th)`. Without a surrogate the spikes are `fired` and have no gradient. With one
+    they are float 0/1, and their derivative is that of the rise of a smooth step in this time step:
     `slope(v - v_th)` with respect to v and `-slope(before - v_th)` with respect to before, where
     v does not fall, else 0.
 
@@ -106,7 +106,7 @@ def threshold(
             and what follows counts no more.
 
     Returns:
-        The spikes, (n,).
+        The spikes, (n,), and which neurons fired, bool (n,).
 
     Reference:
         Neftci, Mostafa, Zenke (2019), Surrogate gradient learning in spiking neural networks,
@@ -114,15 +114,15 @@ def threshold(
     """
     # A voltage of +inf is an error, not a spike. It stays in the state, where the check after the
     # chunk finds it.
-    spikes = (v >= v_th) & (v < np.inf)
+    fired = (v >= v_th) & (v < np.inf)
     if surrogate is None:
-        return spikes
+        return fired, fired
     if before is None:
         must = "v at the start of the step, after the reset, where there is a surrogate"
         raise spec.InvalidValueError("threshold", "before", must, "None")
     middle = v_th if onset is None else onset
     counted = (v >= before) & (before < middle)
-    return _spike(spikes, before - middle, v - middle, counted, surrogate)
+    return _spike(fired, before - middle, v - middle, counted, surrogate), fired
 
 
 def crossing(
@@ -146,7 +146,7 @@ def crossing(
         Brette et al. (2007), Simulation of networks of spiking neurons: a review of tools and
         strategies, doi:10.1007/s10827-007-0038-6.
     """
-    spikes = threshold(v, v_th) & (before < v_th)
+    fired = threshold(v, v_th)[1] & (before < v_th)
     if surrogate is None:
-        return spikes
-    return _spike(spikes, before - v_th, v - v_th, v >= before, surrogate)
+        return fired
+    return _spike(fired, before - v_th, v - v_th, v >= before, surrogate)

@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._model import Drive, Neuron
+from .._model import Drive
 from .._numerics.maths import decay_mean
 from ..spec import Less, Rule
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import countdown
+from ._membrane import ResetNeuron, countdown
 
 
 class ALIFState(NamedTuple):
@@ -32,7 +32,7 @@ class ALIFState(NamedTuple):
     refractory: jax.Array
 
 
-class ALIF(Neuron):
+class ALIF(ResetNeuron):
     """Leaky integrate-and-fire neuron whose threshold rises with each spike.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v` and
@@ -71,9 +71,6 @@ class ALIF(Neuron):
         v = jnp.full(n, self.e_l)
         return ALIFState(v, jnp.zeros_like(v), jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def voltage(self, state: ALIFState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(self, state: ALIFState, drive: Drive, dt: float) -> tuple[ALIFState, jax.Array]:
         v = self.voltage(state)
         raised = jnp.where(state.spikes, state.theta + self.beta, state.theta)
@@ -83,8 +80,7 @@ class ALIF(Neuron):
         rate = 1.0 / self.tau_m + conductance / self.c_m
         slope = self.e_l / self.tau_m + current / self.c_m - rate * v
         v = jnp.where(free, drive.jumped(v + slope * decay_mean(rate, dt)), v)
-        spikes = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
         return ALIFState(v, theta, fired, left), spikes
 
 
@@ -104,7 +100,7 @@ class HomeostaticLIFState(NamedTuple):
     refractory: jax.Array
 
 
-class HomeostaticLIF(Neuron):
+class HomeostaticLIF(ResetNeuron):
     """Leaky integrate-and-fire neuron whose threshold moves until it fires at a given rate.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v` and
@@ -156,9 +152,6 @@ class HomeostaticLIF(Neuron):
         none = jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16)
         return HomeostaticLIFState(v, jnp.zeros_like(v), *none)
 
-    def voltage(self, state: HomeostaticLIFState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(
         self, state: HomeostaticLIFState, drive: Drive, dt: float
     ) -> tuple[HomeostaticLIFState, jax.Array]:
@@ -170,6 +163,5 @@ class HomeostaticLIF(Neuron):
         rate = 1.0 / self.tau_m + conductance / self.c_m
         slope = self.e_l / self.tau_m + current / self.c_m - rate * v
         v = jnp.where(free, drive.jumped(v + slope * decay_mean(rate, dt)), v)
-        spikes = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
         return HomeostaticLIFState(v, theta, fired, left), spikes

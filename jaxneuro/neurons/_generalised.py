@@ -17,7 +17,7 @@ from .._numerics.maths import decay_mean, phi1
 from .._numerics.streams import Stream
 from ..spec import Rule
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import countdown, leaky
+from ._membrane import ResetNeuron, countdown, leaky
 
 
 def _escapes(x: jax.Array, rho_0: jax.Array, stream: Stream, step: jax.Array, dt: float):
@@ -48,7 +48,7 @@ class EscapeRateLIFState(NamedTuple):
     step: jax.Array
 
 
-class EscapeRateLIF(StochasticNeuron):
+class EscapeRateLIF(ResetNeuron, StochasticNeuron):
     """Leaky integrate-and-fire neuron that spikes with a hazard instead of at a threshold.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v`; spikes at the rate
@@ -86,9 +86,6 @@ class EscapeRateLIF(StochasticNeuron):
         v, step = jnp.full(n, self.e_l), jnp.zeros((), jnp.int32)
         return EscapeRateLIFState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16), stream, step)
 
-    def voltage(self, state: EscapeRateLIFState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(
         self, state: EscapeRateLIFState, drive: Drive, dt: float
     ) -> tuple[EscapeRateLIFState, jax.Array]:
@@ -125,7 +122,7 @@ class GIFState(NamedTuple):
     step: jax.Array
 
 
-class GIF(StochasticNeuron):
+class GIF(ResetNeuron, StochasticNeuron):
     """Generalised integrate-and-fire neuron with two currents and two threshold parts per spike.
 
     Equations: `c_m dv/dt = -g_l (v - e_l) - stc_1 - stc_2 + current - conductance v`; each part
@@ -187,9 +184,6 @@ class GIF(StochasticNeuron):
         flags = jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16)
         step = jnp.zeros((), jnp.int32)
         return GIFState._make((jnp.full(n, self.e_l), *zeros, *flags, stream, step))
-
-    def voltage(self, state: GIFState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
 
     def step(self, state: GIFState, drive: Drive, dt: float) -> tuple[GIFState, jax.Array]:
         free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
@@ -334,11 +328,11 @@ class GLIF(Neuron):
         state = self._reset(state)
         v, *others = self._moved(state, drive, dt)
         new = [jnp.where(free, x, y) for x, y in zip((drive.jumped(v), *others), state)]
-        spikes = threshold(new[0], self.v_th + new[3] + new[4], self.surrogate, state.v)
+        v_th = self.v_th + new[3] + new[4]
+        spikes, fired = threshold(new[0], v_th, self.surrogate, state.v)
         # A reset that depends on v may hold v above the threshold.
         spikes = jnp.where(free, spikes, jnp.zeros_like(spikes))
-        fired = spikes if self.surrogate is None else spikes > 0
-        return GLIFState._make((*new, fired, left)), spikes
+        return GLIFState._make((*new, fired & free, left)), spikes
 
     def _reset(self, state: GLIFState) -> GLIFState:
         """The state after the reset of those that spiked in the last step."""

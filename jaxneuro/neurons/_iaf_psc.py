@@ -14,11 +14,11 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._model import Drive, Neuron
+from .._model import Drive
 from .._numerics.maths import phi1, phi2
 from ..spec import Less
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import countdown
+from ._membrane import ResetNeuron, countdown
 
 
 def _from_current(tau_m: jax.Array, c_m: jax.Array, dt: float) -> jax.Array:
@@ -68,7 +68,7 @@ class IafPscDeltaState(NamedTuple):
     refractory: jax.Array
 
 
-class IafPscDelta(Neuron):
+class IafPscDelta(ResetNeuron):
     """Leaky integrate-and-fire neuron for `Delta` synapses: NEST's iaf_psc_delta.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current`, `v += w` when a spike arrives; a
@@ -104,9 +104,6 @@ class IafPscDelta(Neuron):
         v = jnp.full(n, self.e_l)
         return IafPscDeltaState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def voltage(self, state: IafPscDeltaState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(
         self, state: IafPscDeltaState, drive: Drive, dt: float
     ) -> tuple[IafPscDeltaState, jax.Array]:
@@ -116,8 +113,7 @@ class IafPscDelta(Neuron):
         if drive.current is not None:
             moved = moved + drive.current * _from_current(self.tau_m, self.c_m, dt)
         v = jnp.where(free, drive.jumped(moved), v)
-        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         return IafPscDeltaState(v, fired, left), spikes
 
 
@@ -138,7 +134,7 @@ class IafPscExpState(NamedTuple):
     refractory: jax.Array
 
 
-class IafPscExp(Neuron):
+class IafPscExp(ResetNeuron):
     """Leaky integrate-and-fire neuron with exponential currents: NEST's iaf_psc_exp.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + i_ex + i_in + current`,
@@ -187,9 +183,6 @@ class IafPscExp(Neuron):
         nothing = jnp.zeros_like(v)
         return IafPscExpState(v, nothing, nothing, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def voltage(self, state: IafPscExpState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(
         self, state: IafPscExpState, drive: Drive, dt: float
     ) -> tuple[IafPscExpState, jax.Array]:
@@ -199,8 +192,7 @@ class IafPscExp(Neuron):
         i_ex = state.i_ex * jnp.exp(-dt / self.tau_syn_ex) + drive.arriving("ex")
         i_in = state.i_in * jnp.exp(-dt / self.tau_syn_in) + drive.arriving("in")
         v = jnp.where(free, moved, v)
-        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         return IafPscExpState(v, i_ex, i_in, fired, left), spikes
 
     def _membrane(self, v: jax.Array, state: IafPscExpState, drive: Drive, dt: float) -> jax.Array:
@@ -233,7 +225,7 @@ class IafPscAlphaState(NamedTuple):
     refractory: jax.Array
 
 
-class IafPscAlpha(Neuron):
+class IafPscAlpha(ResetNeuron):
     """Leaky integrate-and-fire neuron with alpha-shaped currents: NEST's iaf_psc_alpha.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + i_ex + i_in + current`; for both currents
@@ -283,9 +275,6 @@ class IafPscAlpha(Neuron):
         o = jnp.zeros_like(v)
         return IafPscAlphaState(v, o, o, o, o, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def voltage(self, state: IafPscAlphaState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(
         self, state: IafPscAlphaState, drive: Drive, dt: float
     ) -> tuple[IafPscAlphaState, jax.Array]:
@@ -297,8 +286,7 @@ class IafPscAlpha(Neuron):
         ex = self._current(state.di_ex, state.i_ex, self.tau_syn_ex, drive.arriving("ex"), dt)
         inh = self._current(state.di_in, state.i_in, self.tau_syn_in, drive.arriving("in"), dt)
         v = jnp.where(free, drive.jumped(moved + (ex[2] + inh[2])), v)
-        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         return IafPscAlphaState(v, *ex[:2], *inh[:2], fired, left), spikes
 
     def _current(
@@ -331,7 +319,7 @@ class FlyLIFState(NamedTuple):
     refractory: jax.Array
 
 
-class FlyLIF(Neuron):
+class FlyLIF(ResetNeuron):
     """Leaky integrate-and-fire neuron whose synaptic input is reset and held with v.
 
     Equations: `tau_m dv/dt = e_l - v + g + current tau_m/c_m`, `tau_syn dg/dt = -g`; `g += w` when
@@ -378,9 +366,6 @@ class FlyLIF(Neuron):
         v = jnp.full(n, self.e_l)
         return FlyLIFState(v, jnp.zeros_like(v), jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def voltage(self, state: FlyLIFState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(self, state: FlyLIFState, drive: Drive, dt: float) -> tuple[FlyLIFState, jax.Array]:
         v, g = self.voltage(state), jnp.where(state.spikes, 0.0, state.g)
         free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
@@ -390,6 +375,5 @@ class FlyLIF(Neuron):
             moved = moved + drive.current * _from_current(self.tau_m, self.c_m, dt)
         taken = g * jnp.exp(-dt / self.tau_syn) + drive.arriving("g")
         v, g = jnp.where(free, drive.jumped(moved), v), jnp.where(free, taken, g)
-        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         return FlyLIFState(v, g, fired, left), spikes

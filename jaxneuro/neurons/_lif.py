@@ -13,7 +13,7 @@ from .._model import Drive, Neuron
 from ..integrators import Integrator, Linear
 from ..spec import Less, Maybe, Of, field
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import countdown, leaky
+from ._membrane import ResetNeuron, countdown, leaky
 
 
 class LIFState(NamedTuple):
@@ -30,7 +30,7 @@ class LIFState(NamedTuple):
     refractory: jax.Array
 
 
-class LIF(Neuron):
+class LIF(ResetNeuron):
     """Leaky integrate-and-fire neuron with absolute refractoriness.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v`; a spike when
@@ -72,15 +72,11 @@ class LIF(Neuron):
         v = jnp.full(n, self.e_l)
         return LIFState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def voltage(self, state: LIFState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(self, state: LIFState, drive: Drive, dt: float) -> tuple[LIFState, jax.Array]:
         v = self.voltage(state)
         free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
         v = jnp.where(free, drive.jumped(self._membrane(v, drive, dt)), v)
-        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         return LIFState(v, fired, left), spikes
 
     def _membrane(self, v: jax.Array, drive: Drive, dt: float) -> jax.Array:

@@ -1,9 +1,24 @@
-"""What neurons with a leaky membrane share: its exact step, and refractoriness in steps."""
+"""The exact step of a leaky membrane, the reset of v, and refractoriness in steps."""
 
+from typing import Any
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._model import Drive
+from .._model import Drive, Neuron
+
+
+class ResetNeuron(Neuron):
+    """A neuron whose v begins the step after a spike at `v_reset`.
+
+    Its state has `spikes` of the last step, and `v` at the end of it, before the reset.
+    """
+
+    v_reset: eqx.AbstractVar[jax.Array]
+
+    def voltage(self, state: Any) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
 
 
 def leaky(

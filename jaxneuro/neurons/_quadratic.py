@@ -14,6 +14,7 @@ from ..integrators import Integrator, Linear, forward_euler, rk4
 from ..integrators._integrators import method_field
 from ..spec import Less
 from ..surrogates import Surrogate, surrogate_field, threshold
+from ._membrane import ResetNeuron
 
 # Where 0.04 v^2 + 5 v is least [mV]: what passes it goes up by itself.
 _SLOWEST = -62.5
@@ -31,7 +32,7 @@ class QIFState(NamedTuple):
     spikes: jax.Array
 
 
-class QIF(Neuron):
+class QIF(ResetNeuron):
     """Quadratic integrate-and-fire neuron: the dynamics of a membrane near the onset of firing.
 
     Equations: `c_m dv/dt = k (v - v_r) (v - v_t) + current - conductance v`; a spike when
@@ -68,9 +69,6 @@ class QIF(Neuron):
     def init(self, n: int) -> QIFState:
         return QIFState(jnp.full(n, self.v_r), jnp.zeros(n, bool))
 
-    def voltage(self, state: QIFState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         return None if reach is None else reach * self.c_m / (self.k * (self.v_t - self.v_r))
@@ -78,8 +76,7 @@ class QIF(Neuron):
     def step(self, state: QIFState, drive: Drive, dt: float) -> tuple[QIFState, jax.Array]:
         (v,) = self.method(lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state),), dt)
         v = drive.jumped(v)
-        spikes = threshold(v, self.v_peak, self.surrogate, self.voltage(state), self.v_t)
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_peak, self.surrogate, self.voltage(state), self.v_t)
         return QIFState(v, fired), spikes
 
     def _flow(self, y: tuple, drive: Drive) -> tuple:
@@ -200,8 +197,7 @@ class Izhikevich(Neuron):
             lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state), u), dt
         )
         v = drive.jumped(v)
-        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state), _SLOWEST)
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), _SLOWEST)
         return IzhikevichState(v, u, fired), spikes
 
     def _flow(self, y: tuple, drive: Drive) -> tuple:
@@ -272,8 +268,7 @@ class LeakyIzhikevich(Neuron):
             lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state), u), dt
         )
         v = drive.jumped(v)
-        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state), _SLOWEST)
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), _SLOWEST)
         return IzhikevichState(v, u, fired), spikes
 
     def _flow(self, y: tuple, drive: Drive) -> tuple:

@@ -10,12 +10,12 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._model import Drive, Neuron
+from .._model import Drive
 from ..integrators import Integrator, Linear, rk4
 from ..integrators._integrators import method_field
 from ..spec import Less
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import countdown
+from ._membrane import ResetNeuron, countdown
 
 
 class TwoCompartmentState(NamedTuple):
@@ -36,7 +36,7 @@ class TwoCompartmentState(NamedTuple):
     refractory: jax.Array
 
 
-class TwoCompartment(Neuron):
+class TwoCompartment(ResetNeuron):
     """Integrate-and-fire soma joined to a passive dendrite.
 
     Equations: `c_s dv/dt = g_ls (e_l - v) + g_c (v_d - v) + current - conductance v`,
@@ -89,9 +89,6 @@ class TwoCompartment(Neuron):
         nothing = jnp.zeros_like(v)
         return TwoCompartmentState(v, v, nothing, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def voltage(self, state: TwoCompartmentState) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
-
     def step(
         self, state: TwoCompartmentState, drive: Drive, dt: float
     ) -> tuple[TwoCompartmentState, jax.Array]:
@@ -100,8 +97,7 @@ class TwoCompartment(Neuron):
         y = (v, state.v_d, state.i_d)
         moved, v_d, i_d = self.method(lambda y, t: self._flow(y, drive.at(t, dt), free), y, dt)
         v = jnp.where(free, drive.jumped(moved), v)
-        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
-        fired = spikes if self.surrogate is None else spikes > 0
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         return TwoCompartmentState(v, v_d, i_d + drive.arriving("dendrite"), fired, left), spikes
 
     def _flow(self, y: tuple, drive: Drive, free: jax.Array) -> tuple[Linear, Linear, Linear]:

@@ -27,8 +27,8 @@ class QIF(jn.Neuron):
 
     def step(self, state, drive, dt):
         v = state.v + dt / self.tau_m * (state.v**2 + drive.current)
-        spikes = jn.surrogates.threshold(v, self.v_th, self.surrogate, state.v)
-        return QIFState(jnp.where(v >= self.v_th, -self.v_th, v)), spikes
+        spikes, fired = jn.surrogates.threshold(v, self.v_th, self.surrogate, state.v)
+        return QIFState(jnp.where(fired, -self.v_th, v)), spikes
 
 
 class DepressionState(NamedTuple):

@@ -15,12 +15,13 @@ SPIKES = [False, True, False, True, True]
 
 
 def test_at_or_above_spikes():
-    got = threshold(jax.device_put(V), V_TH)
-    assert got.dtype == bool
-    assert got.tolist() == SPIKES
-    with_surrogate = threshold(V, V_TH, FastSigmoid(), V)
-    assert with_surrogate.dtype == jnp.float32
+    got, fired = threshold(jax.device_put(V), V_TH)
+    assert got.dtype == fired.dtype == bool
+    assert got.tolist() == fired.tolist() == SPIKES
+    with_surrogate, fired = threshold(V, V_TH, FastSigmoid(), V)
+    assert (with_surrogate.dtype, fired.dtype) == (jnp.float32, bool)
     assert with_surrogate.tolist() == [float(s) for s in SPIKES]
+    assert fired.tolist() == SPIKES
 
 
 @pytest.mark.parametrize("v", [np.inf, -np.inf, np.nan])
@@ -28,12 +29,12 @@ def test_at_or_above_spikes():
 def test_a_voltage_that_is_not_finite_never_spikes(v, surrogate):
     for f in (threshold, jax.jit(threshold)):
         x = np.full(3, v, np.float32)
-        assert not f(x, V_TH, surrogate, x).any()
+        assert not any(y.any() for y in f(x, V_TH, surrogate, x))
 
 
 def test_thresholds_may_differ_by_neuron():
     v_th = jnp.asarray([-51.0, -49.0, -50.0], jnp.float32)
-    assert threshold(jnp.full(3, -50.0), v_th).tolist() == [True, False, True]
+    assert threshold(jnp.full(3, -50.0), v_th)[1].tolist() == [True, False, True]
 
 
 def test_the_slope_is_that_of_a_fast_sigmoid_that_rises_from_0_to_1():
@@ -69,7 +70,7 @@ def test_the_derivative_is_that_of_the_rise_of_the_smooth_step(function):
     def spike(before, v, v_th):
         if function is crossing:
             return crossing(before, v, v_th, surrogate)
-        return threshold(v, v_th, surrogate, before)
+        return threshold(v, v_th, surrogate, before)[0]
 
     by_before, by_v, by_th = slopes(spike, BEFORE, AFTER, np.full(5, -50.0))
     counted = RISES * (1 if function is crossing else BEFORE < -50.0)
@@ -80,7 +81,9 @@ def test_the_derivative_is_that_of_the_rise_of_the_smooth_step(function):
 
 
 def test_the_smooth_step_may_be_at_the_onset_of_the_upswing():
-    spike = lambda before, v, onset: threshold(v, 30.0, FastSigmoid(0.5), before, onset)  # noqa: E731
+    def spike(before, v, onset):
+        return threshold(v, 30.0, FastSigmoid(0.5), before, onset)[0]
+
     before, v = np.array([-60.0, -52.0, -49.0, -20.0]), np.array([-55.0, -45.0, -40.0, 40.0])
     _, by_v, _ = slopes(spike, before, v, np.full(4, -50.0))
     np.testing.assert_allclose(by_v, [1, 1, 0, 0] * sigmoid_slope(v + 50.0, 0.5), rtol=1e-6)
@@ -93,6 +96,6 @@ def test_a_surrogate_needs_the_start_of_the_step():
 
 
 def test_the_gradient_through_a_model_as_an_argument():
-    loss = lambda s, v: threshold(v, V_TH, s, v - 1.0).sum()  # noqa: E731
+    loss = lambda s, v: threshold(v, V_TH, s, v - 1.0)[0].sum()  # noqa: E731
     of_surrogate = quick_jit(jax.grad(loss))(FastSigmoid(beta=2.0), V[:4])
     assert float(of_surrogate.beta) == 0.0
