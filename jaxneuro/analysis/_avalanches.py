@@ -10,9 +10,10 @@ from .._numerics.grid import largest_of
 from .._numerics.windows import NEAR_MS
 from .._run.spike_trains import tolerance_of
 from ..spec import InvalidValueError
+from ._bins import BIN
 from ._correlations import lag_products
 from ._source import Name, Time, of_runs, pooled_of, trains_of
-from ._spikes import BIN, binned, by_neuron, counts_of, runs
+from ._spikes import binned, by_neuron, counts_of, runs
 
 
 class Bursts(NamedTuple):

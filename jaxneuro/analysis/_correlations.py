@@ -10,15 +10,14 @@ from .._run.spike_trains import SpikeTrains
 from .._text import brief
 from .._warn import warn
 from ..spec import InvalidValueError
-from . import _traced
-from ._counts import table_of
-from ._formulas import correlation, covariance, quotient
+from ._bins import BIN, check_bins
+from ._formulas import as_number, correlation, covariance, quotient
 from ._source import Name, Time, Traces, of_runs, pooled_of, traces_of, trains_of
-from ._spikes import BIN, binned, bins_of, by_neuron, check_bins, counts_of
+from ._spikes import binned, bins_of, by_neuron, counts_of, table_of
 
 
 @spec.arguments(bin_ms=BIN)
-@of_runs(traced=_traced.count_covariance)
+@of_runs(traceable=True)
 def count_covariance(
     source: Any, population: Name = None, *, bin_ms: float, start: Time = None, stop: Time = None
 ) -> Float64[np.ndarray, "n n"]:
@@ -39,7 +38,7 @@ def count_covariance(
 
 
 @spec.arguments(bin_ms=BIN)
-@of_runs(traced=_traced.count_correlation)
+@of_runs(traceable=True)
 def count_correlation(
     source: Any, population: Name = None, *, bin_ms: float, start: Time = None, stop: Time = None
 ) -> tuple[float, Float64[np.ndarray, "n n"]]:
@@ -59,7 +58,7 @@ def count_correlation(
     counts = table_of(trains_of(source, population, start, stop), bin_ms)
     check_bins("", counts.shape[1], bin_ms, 2)
     mean, matrix = correlation(counts)
-    return float(mean), matrix
+    return as_number(mean), matrix
 
 
 _LAGS = spec.Number("ms", at_least=0.0)
@@ -266,7 +265,7 @@ def voltage_synchrony(
 
 
 @spec.arguments(bin_ms=BIN)
-@of_runs(traced=_traced.count_synchrony)
+@of_runs(traceable=True)
 def count_synchrony(
     source: Any,
     population: Name = None,
@@ -291,7 +290,7 @@ def count_synchrony(
         structure and activity in a full-scale spiking network model, doi:10.1093/cercor/bhs358.
     """
     counts = counts_of("count_synchrony", source, population, bin_ms, (start, stop), 2)
-    return float(quotient(counts.var(), counts.mean()))
+    return as_number(quotient(counts.var(), counts.mean()))
 
 
 @spec.arguments()

@@ -3,23 +3,22 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64, Int64, Real
+from jaxtyping import Float, Float64, Int64, Real
 
 from .. import spec
+from .._arrays import AnyArray, is_traced
 from .._run.spike_trains import SpikeTrains
-from .._text import counted
 from .._warn import warn
 from ..spec import UNITS, InvalidValueError
-from . import _traced
-from ._formulas import mean_of_known, quotient
-from ._source import Name, Time, of_runs, pooled_of, sums_kept, traces_of, trains_of
-from ._spikes import BIN, binned, bins_of, check_bins, number_of_bins
-
-_MOST = 2**31  # counts in one array: 17 GB
+from ._bins import BIN, check_bins
+from ._formulas import as_number, mean_of_known, quotient
+from ._source import Name, Time, duration_of, of_runs, pooled_of, sums_kept, traces_of, trains_of
+from ._spikes import binned, cells_of, counts_by_neuron, table_of
+from ._traced import TracedTrains
 
 
 @spec.arguments(bin_ms=BIN)
-@of_runs(traced=_traced.spike_counts)
+@of_runs(traceable=True)
 def spike_counts(
     source: Any,
     population: Name = None,
@@ -47,19 +46,8 @@ def spike_counts(
     return table_of(trains_of(source, population, start, stop), bin_ms)
 
 
-def table_of(trains: SpikeTrains, bin_ms: float) -> Int64[np.ndarray, "n bins"]:
-    """Spikes of each neuron in bins."""
-    n, bins = trains.n, number_of_bins(trains.duration, bin_ms)
-    if n * bins > _MOST:
-        must = "so long, or the neurons so few, that at most 2^31 counts are made"
-        got = f"{counted(n, 'neuron')} and {counted(bins, 'bin')} of {bin_ms:g} ms"
-        raise InvalidValueError("", "bin_ms", must, f"{got}, {8e-9 * n * bins:,.0f} GB")
-    key, bins = _cells(trains, bin_ms)
-    return np.bincount(key, minlength=n * bins).reshape(n, bins)
-
-
 @spec.arguments(bin_ms=BIN)
-@of_runs(traced=_traced.fano_factor)
+@of_runs(traceable=True)
 def fano_factor(
     source: Any,
     population: Name = None,
@@ -82,25 +70,30 @@ def fano_factor(
     Reference:
         Nawrot et al. (2008), doi:10.1016/j.jneumeth.2007.10.013.
     """
-    trains = trains_of(source, population, start, stop)
-    n, (key, bins) = trains.n, _cells(trains, bin_ms)
+    variance, mean = _moments(trains_of(source, population, start, stop), bin_ms)
+    factors = quotient(variance, mean)
+    return factors, as_number(mean_of_known(factors, mean > 0))
+
+
+def _moments(
+    trains: SpikeTrains | TracedTrains, bin_ms: float
+) -> tuple[Float[AnyArray, " n"], Float[AnyArray, " n"]]:
+    """Variance and mean over bins of the counts of each neuron."""
+    if isinstance(trains, TracedTrains):
+        counts = trains.table(bin_ms)
+        check_bins("fano_factor", counts.shape[1], bin_ms, 2)
+        return counts.var(axis=1), counts.mean(axis=1)
+    n, (cells, bins) = trains.n, cells_of(trains, bin_ms)
     check_bins("fano_factor", bins, bin_ms, 2)
-    cells, count = np.unique(key, return_counts=True)
+    cells, count = np.unique(cells, return_counts=True)
     owner = cells // bins
     total = np.bincount(owner, count, minlength=n)
     squares = np.bincount(owner, count.astype(np.float64) ** 2, minlength=n)
-    factors = quotient(bins * squares - total**2, bins * total)
-    return factors, float(mean_of_known(factors, total > 0))
-
-
-def _cells(trains: SpikeTrains, bin_ms: float) -> tuple[Int64[np.ndarray, " spikes"], int]:
-    """`neuron * bins + bin` of each spike inside the bins, and the number of bins."""
-    index, inside, bins = bins_of(trains, bin_ms)
-    return trains.neurons[inside].astype(np.int64) * bins + index[inside], bins
+    return (bins * squares - total**2) / bins**2, total / bins
 
 
 @spec.arguments(bin_ms=BIN)
-@of_runs(traced=_traced.population_rate)
+@of_runs(traceable=True)
 def population_rate(
     source: Any,
     population: Name = None,
@@ -130,7 +123,7 @@ def population_rate(
 
 
 @spec.arguments()
-@of_runs(traced=_traced.neuron_rates)
+@of_runs(traceable=True)
 def neuron_rates(
     source: Any, population: Name = None, *, start: Time = None, stop: Time = None
 ) -> Float64[np.ndarray, " n"]:
@@ -148,10 +141,10 @@ def neuron_rates(
     sums = sums_kept(source, population, start, stop)
     if sums is None:
         trains = trains_of(source, population, start, stop)
-        count, ms = np.bincount(trains.neurons, minlength=trains.n), trains.duration
+        count, ms = counts_by_neuron(trains), trains.duration
     else:
-        count, ms = np.asarray(sums.count), source.stop - source.start
-    if not ms > 0.0:
+        count, ms = sums.count, duration_of(source)
+    if not is_traced(ms) and not ms > 0.0:
         raise InvalidValueError("neuron_rates", "the run", "of some time", f"{ms:g} ms")
     return count / (ms * 1e-3)
 

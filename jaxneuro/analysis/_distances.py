@@ -16,11 +16,11 @@ from .._run.recording import Recording
 from .._run.result import Result
 from .._run.spike_trains import SpikeTrains, tolerance_of
 from ..spec import InvalidValueError
+from ._bins import BIN, bin_of
 from ._correlations import count_correlation
 from ._counts import neuron_rates
 from ._intervals import interval_cvs
 from ._source import Name, Time, check_known, of_runs, pooled_of, run_of, trains_of
-from ._spikes import BIN, bin_of
 
 F = TypeVar("F", bound=Callable)
 Distances: TypeAlias = Float64[np.ndarray, "n n"] | float

@@ -20,6 +20,11 @@ def mean_of_known(values: Float[Any, "*n"], known: Bool[Any, "*n"]) -> Float[Any
     return quotient(xp.where(known, values, 0.0).sum(), known.sum().astype(values.dtype))
 
 
+def as_number(x: Any) -> Any:
+    """A number of NumPy as a `float`; a traced one as it is."""
+    return x if isinstance(x, jax.Array) else float(x)
+
+
 def covariance(counts: Num[Any, "n bins"]) -> Float[Any, "n n"]:
     """`C_ij = sum over bins (c_i - mean c_i) (c_j - mean c_j) / (bins - 1)`."""
     centred = counts - counts.mean(axis=1, keepdims=True)

@@ -8,10 +8,10 @@ from jaxtyping import Float64, Int64
 from .. import spec
 from .._run.statistics import cvs_of_sums
 from ..spec import InvalidValueError
-from . import _traced
-from ._formulas import mean_of_known, quotient
+from ._formulas import as_number, mean_of_known, quotient
 from ._source import Name, Time, of_runs, sums_kept, trains_of
 from ._spikes import by_neuron
+from ._traced import TracedTrains
 
 
 @spec.arguments()
@@ -42,7 +42,7 @@ def _intervals(
 
 
 @spec.arguments(at_least=spec.Whole(at_least=2))
-@of_runs(traced=_traced.interval_cvs)
+@of_runs(traceable=True)
 def interval_cvs(
     source: Any,
     population: Name = None,
@@ -65,9 +65,11 @@ def interval_cvs(
         Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
     sums = sums_kept(source, population, start, stop)
+    trains = trains_of(source, population, start, stop) if sums is None else None
+    if isinstance(trains, TracedTrains):
+        sums = trains.sums()
     if sums is not None:
-        return np.asarray(cvs_of_sums(sums, at_least))
-    trains = trains_of(source, population, start, stop)
+        return cvs_of_sums(sums, at_least)
     n, (gaps, owner) = trains.n, _intervals(trains)
     count = np.bincount(owner, minlength=n)
     enough = count >= at_least - 1
@@ -87,7 +89,7 @@ def _refuse_repeated(got: str) -> None:
 
 
 @spec.arguments(at_least=spec.Whole(at_least=2))
-@of_runs(traced=_traced.interval_cv)
+@of_runs(traceable=True)
 def interval_cv(
     source: Any,
     population: Name = None,
@@ -109,7 +111,7 @@ def interval_cv(
         Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
     cvs = interval_cvs(source, population, at_least=at_least, start=start, stop=stop)
-    return float(mean_of_known(cvs, ~np.isnan(cvs)))
+    return as_number(mean_of_known(cvs, cvs == cvs))  # not nan
 
 
 @spec.arguments()

@@ -1,9 +1,8 @@
 """What analysis is of: a run, a batch of runs, or arrays; and the spikes and samples in it."""
 
 import functools
-import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import jax
 import numpy as np
@@ -13,7 +12,7 @@ from .. import spec
 from .._arrays import is_traced
 from .._describe.part import Part
 from .._numerics.grid import largest_of, time_tolerance
-from .._numerics.windows import NEAR_MS, check_time, in_window, run_window
+from .._numerics.windows import NEAR_MS, in_window, run_window
 from .._run.parts import name_and_neurons
 from .._run.recorded import Recorded
 from .._run.recording import Recording
@@ -23,6 +22,7 @@ from .._run.statistics import SpikeSums
 from .._text import brief
 from .._warn import warn
 from ..spec import InvalidValueError
+from ._traced import TracedTrains
 
 F = TypeVar("F", bound=Callable)
 Name: TypeAlias = str | Part | None  # of a population, or some of it; None for the only one
@@ -100,25 +100,23 @@ def run_of(source: Any) -> Any:
     return source
 
 
-def of_runs(listed: bool = False, traced: Callable | None = None) -> Callable[[F], F]:
+def of_runs(listed: bool = False, traceable: bool = False) -> Callable[[F], F]:
     """Makes a function of one run one of a batch, too; all of them take the source first.
 
     What it gives of the runs is stacked along the axes of the batch in front; `listed`: it is a
-    list, since it differs in length. `traced` is the same inside `jit`, in JAX, of a run, the name
-    of a population, a window, and what else there is by name.
+    list, since it differs in length. `traceable`: the function works inside `jit` too.
     """
 
     def decorated(function: F) -> F:
-        signature = inspect.signature(function)
-
         @functools.wraps(function)
         def call(source: Any, *args: Any, **named: Any) -> Any:
             run = run_of(source)
             _warn_of_fine(run, named)
-            if traced is not None and _is_traced(run):
-                bound = signature.bind(run, *args, **named)
-                bound.apply_defaults()
-                return _of_traced(run, traced, bound.arguments)
+            if traceable and is_traced_run(run):
+                each = lambda one: function(one, *args, **named)  # noqa: E731
+                for _ in run.batch:
+                    each = jax.vmap(each)
+                return each(run)
             check_known(f"jn.analysis.{function.__name__}", run)
             return _of_each(run, lambda one: function(one, *args, **named), listed)
 
@@ -152,42 +150,14 @@ def each_run(run: Any) -> list[Any]:
     return each
 
 
-def _of_traced(run: Recording, function: Callable, given: dict[str, Any]) -> Any:
-    """`function(run, name, window, ...)` of the runs, with the other arguments by name."""
-    known = [name for name, *_ in run.info.layout]
-    if isinstance(given["population"], Part):
-        must = "a name inside jit; take the neurons from what the function returns for all"
-        raise InvalidValueError("", "the population", must, repr(given["population"]))
-    name, window = only("population", given["population"], known), _part_of(run, given)
-    more = {k: x for k, x in given.items() if k not in ("source", "population", "start", "stop")}
-
-    def each(one: Recording) -> Any:
-        return function(one, name, window, **more)
-
-    for _ in run.batch:
-        each = jax.vmap(each)
-    return each(run)
-
-
-def _part_of(run: Recording, given: dict[str, Any]) -> tuple[Time, Time]:
-    """Start and stop of a part of a run that began nobody knows when; raises if it cannot fit."""
-    ends = ((name, given[name]) for name in ("start", "stop"))
-    start, stop = (x if x is None else check_time(name, x) for name, x in ends)
-    if start is not None and stop is not None:
-        longest = run.info.n_steps * run.info.dt
-        if not start < stop <= start + longest + NEAR_MS + 1e-9 * abs(stop):
-            must = f"after start ({start:.10g} ms), and at most the {longest:.10g} ms of the run"
-            raise InvalidValueError("", "stop", must, f"{stop:.10g} ms")
-    return start, stop
-
-
-def _is_traced(run: Any) -> bool:
+def is_traced_run(run: Any) -> TypeGuard[Recording]:
+    """Whether a run is inside `jit`, `vmap` or `grad`."""
     return isinstance(run, Recording) and any(map(is_traced, jax.tree.leaves(run)))
 
 
 def check_known(owner: str, run: Any) -> None:
     """Raises for a recording inside `jit`, `vmap` and `grad`."""
-    if _is_traced(run):
+    if is_traced_run(run):
         must = (
             "known, and it is traced here: return the recording from the function, and call "
             f"{owner} of what jit or vmap gives"
@@ -241,8 +211,13 @@ def _named(run: Result, population: Name) -> tuple[str, Int64[np.ndarray, " neur
     return name_and_neurons(run, population)
 
 
-def trains_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
-    """The spikes of a population of a run in `(start, stop]` [ms], or those of arrays."""
+def trains_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> Any:
+    """The spikes of a population of a run in `(start, stop]` [ms], or those of arrays.
+
+    They are `SpikeTrains`; of a traced run, `TracedTrains`.
+    """
+    if is_traced_run(run):
+        return _traced_trains(run, population, start, stop)
     if isinstance(run, SpikeTrains):
         _refuse_name(run, population)
         return run.between(*_part(run, start, stop)).by_place()
@@ -255,7 +230,15 @@ def trains_of(run: Any, population: Name, start: Time = None, stop: Time = None)
     return run.spikes[name]
 
 
-def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
+def _traced_trains(run: Recording, population: Name, start: Time, stop: Time) -> TracedTrains:
+    if isinstance(population, Part):
+        must = "a name inside jit; take the neurons from what the function returns for all"
+        raise InvalidValueError("", "the population", must, repr(population))
+    names = [name for name, *_ in run.info.layout]
+    return TracedTrains.of(run, only("population", population, names), start, stop)
+
+
+def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> Any:
     """Those whose neurons do not matter: from the counts of a run whose spikes are not kept."""
     if isinstance(run, Result) and not run.spikes and not isinstance(population, Part):
         name = only("population", population, run.populations)
@@ -270,11 +253,15 @@ def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None)
 
 def sums_kept(run: Any, population: Name, start: Time, stop: Time) -> SpikeSums | None:
     """The running sums of a population of a run whose spikes are not in memory; else None."""
-    if not isinstance(run, Result):
+    if is_traced_run(run):
+        trains = _traced_trains(run, population, start, stop)
+        name, neurons, spikes = trains.population, None, run.spikes is not None
+    elif isinstance(run, Result):
+        (name, neurons), spikes = _named(run, population), bool(run.spikes)
+    else:
         return None
-    name, neurons = _named(run, population)
-    if run.spikes:
-        whole = start is None and stop is None
+    if spikes:
+        whole = isinstance(run, Result) and start is None and stop is None
         sums = run.spikes.sums_on_disk(name) if whole else None
     elif name in run.statistics:
         check_whole(start, stop)
@@ -282,6 +269,12 @@ def sums_kept(run: Any, population: Name, start: Time, stop: Time) -> SpikeSums 
     else:
         sums = None
     return sums if sums is None or neurons is None else SpikeSums(*(x[neurons] for x in sums))
+
+
+def duration_of(run: Result | Recording) -> float:
+    """The length of a whole run [ms]."""
+    described = run.info if isinstance(run, Recording) else run
+    return described.n_steps * described.dt
 
 
 def check_whole(start: Time, stop: Time) -> None:

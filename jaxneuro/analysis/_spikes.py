@@ -3,48 +3,17 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int64, Num
+from jaxtyping import Bool, Int, Int64, Num
 
-from .. import spec
-from .._numerics.grid import spacing_above_half, step_counts
-from .._numerics.windows import NEAR_MS
+from .._arrays import AnyArray
 from .._run.spike_trains import SpikeTrains, tolerance_of
-from .._warn import warn
+from .._text import counted
 from ..spec import InvalidValueError
+from ._bins import bin_of, check_bins, number_of_bins
 from ._source import Name, Time, pooled_of
+from ._traced import TracedTrains
 
-BIN = spec.Number("ms", above=0.0)
-
-
-def number_of_bins(length: float, bin_ms: float) -> int:
-    """How many whole bins there are in a window [ms]; raises where it is shorter than one."""
-    bins = int(length / bin_ms + 1e-6)
-    if bins == 0 and length > 0.0:
-        must = f"at most {length:g} ms, the time from start to stop"
-        raise InvalidValueError("", "bin_ms", must, f"{bin_ms:g} ms")
-    return bins
-
-
-def bin_of(
-    elapsed: Float[np.ndarray, " times"],
-    length: float,
-    bin_ms: float,
-    tolerance: float | Float[np.ndarray, " times"] = NEAR_MS,
-) -> tuple[Int64[np.ndarray, " times"], Bool[np.ndarray, " times"], int]:
-    """The bin of each time, whether it is one of the whole bins of the window, and their number.
-
-    Times [ms] are from the start of the window on. One belongs to the bin `(t, t + bin_ms]`. A
-    time within its tolerance [ms] of the end of a bin is at the end.
-    """
-    bins = number_of_bins(length, bin_ms)
-    if gap := spacing_above_half(tolerance, bin_ms):
-        warn(
-            f"times came in float32 or shorter, whose numbers are {gap:.4g} ms apart here: more "
-            f"than half a bin of {bin_ms:g} ms, so that spikes may be counted in the bin beside "
-            "theirs. Give the times in float64, or take longer bins"
-        )
-    index = step_counts(elapsed, bin_ms, tolerance) - 1
-    return index, (index >= 0) & (index < bins), bins
+_MOST = 2**31  # counts in one array: 17 GB
 
 
 def bins_of(
@@ -55,10 +24,38 @@ def bins_of(
     return bin_of(elapsed, trains.duration, bin_ms, tolerance_of(trains))
 
 
-def binned(trains: SpikeTrains, bin_ms: float) -> Int64[np.ndarray, " bins"]:
+def binned(trains: SpikeTrains | TracedTrains, bin_ms: float) -> Num[AnyArray, " bins"]:
     """Spikes of all neurons per bin, whole bins only."""
+    if isinstance(trains, TracedTrains):
+        return trains.binned(bin_ms)
     index, inside, bins = bins_of(trains, bin_ms)
     return np.bincount(index[inside], minlength=bins)
+
+
+def counts_by_neuron(trains: SpikeTrains | TracedTrains) -> Int[AnyArray, " n"]:
+    """The number of spikes of each neuron."""
+    if isinstance(trains, TracedTrains):
+        return trains.counts()
+    return np.bincount(trains.neurons, minlength=trains.n)
+
+
+def cells_of(trains: SpikeTrains, bin_ms: float) -> tuple[Int64[np.ndarray, " spikes"], int]:
+    """`neuron * bins + bin` of each spike inside the bins, and the number of bins."""
+    index, inside, bins = bins_of(trains, bin_ms)
+    return trains.neurons[inside].astype(np.int64) * bins + index[inside], bins
+
+
+def table_of(trains: SpikeTrains | TracedTrains, bin_ms: float) -> Int[AnyArray, "n bins"]:
+    """Spikes of each neuron in bins."""
+    if isinstance(trains, TracedTrains):
+        return trains.table(bin_ms)
+    n, bins = trains.n, number_of_bins(trains.duration, bin_ms)
+    if n * bins > _MOST:
+        must = "so long, or the neurons so few, that at most 2^31 counts are made"
+        got = f"{counted(n, 'neuron')} and {counted(bins, 'bin')} of {bin_ms:g} ms"
+        raise InvalidValueError("", "bin_ms", must, f"{got}, {8e-9 * n * bins:,.0f} GB")
+    cells, bins = cells_of(trains, bin_ms)
+    return np.bincount(cells, minlength=n * bins).reshape(n, bins)
 
 
 def counts_of(
@@ -68,18 +65,11 @@ def counts_of(
     bin_ms: float,
     window: tuple[Time, Time],
     at_least: int,
-) -> Int64[np.ndarray, " bins"]:
+) -> Num[AnyArray, " bins"]:
     """Spikes of a population per bin; raises unless there are `at_least` bins."""
     counts = binned(pooled_of(source, population, *window), bin_ms)
     check_bins(owner, counts.size, bin_ms, at_least)
     return counts
-
-
-def check_bins(owner: str, bins: int, bin_ms: float, at_least: int) -> None:
-    """Raises unless so many bins fit into the window."""
-    if bins < at_least:
-        must = f"so short that at least {at_least} fit from start to stop"
-        raise InvalidValueError(owner, "bin_ms", must, f"{bin_ms:g} ms, {bins} of them")
 
 
 def by_neuron(

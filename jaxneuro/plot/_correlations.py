@@ -8,8 +8,8 @@ import numpy as np
 from .. import analysis, spec
 from .._run.spike_trains import SpikeTrains
 from ..analysis import autocorrelogram, count_correlation, cross_correlogram
+from ..analysis._bins import BIN
 from ..analysis._source import only, pooled_of
-from ..analysis._spikes import BIN
 from ..spec import InvalidValueError
 from ._style import (
     ABSENT,

@@ -8,8 +8,8 @@ import numpy as np
 from .. import spec
 from .._run.spike_trains import SpikeTrains
 from ..analysis import count_correlation, count_synchrony, neuron_rates, population_rate
+from ..analysis._bins import BIN
 from ..analysis._source import check_known, each_run, pooled_of, run_of
-from ..analysis._spikes import BIN
 from ..spec import InvalidValueError
 from ._histograms import shown_cvs
 from ._style import (
