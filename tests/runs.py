@@ -12,8 +12,21 @@ from jaxneuro._run.spikes import SpikeBits
 from jaxneuro._run.statistics import sums_of
 
 
+# Keywords of `result` that are samples of a recorder, and other fields that are by recorder.
+SAMPLES = ("traces", "means", "lfp", "function", "weights", "weight_histograms")
+OTHERS = {
+    "weight_edges": ("constants", "weight_histograms"),
+    "neurons": ("columns", "traces"),
+    "synapses": ("columns", "weights"),
+}
+
+
 def result(spikes, sizes, duration=100.0, start=0.0, dt=0.1, **recorded):
     """A `Result`: `spikes[name]` pairs (time [ms], neuron), each at the end of a step, or None."""
+    recorded["samples"] = {key: recorded.pop(key) for key in SAMPLES if key in recorded}
+    for key, (field, recorder) in OTHERS.items():
+        if key in recorded:
+            recorded.setdefault(field, {})[recorder] = recorded.pop(key)
     layout: list = []
     events: dict = {}
     first = round(start / dt)
@@ -61,16 +74,11 @@ def _recording(dense, v, seed, first):
     bits = jnp.packbits(jnp.pad(dense, ((0, 0), (0, 64 - N - 3))), axis=-1, bitorder="little")
     return Recording(
         spikes=SpikeBits((bits,), first, DT, LAYOUT),
-        traces={"E": {"v": v}, "E->E": {"current": v + 90.0}, "I->E": {"current": v}},
+        samples={"traces": {"E": {"v": v}, "E->E": {"current": v + 90.0}, "I->E": {"current": v}}},
         counts={k: dense[:, at].sum(axis=-1, dtype=jnp.int32) for k, at in SIZES.items()},
-        function=None,
-        means={},
-        lfp={},
-        weights={},
-        weight_histograms={},
-        weight_edges={},
+        constants={},
         statistics={k: sums_of(dense[:, at], first) for k, at in SIZES.items()},
         first_step=first,
         key=seed,
-        info=RunInfo(DT, STEPS, LAYOUT, 2, (), (), ()),
+        info=RunInfo(DT, STEPS, LAYOUT, 2, (), ()),
     )

@@ -15,6 +15,7 @@ import numpy as np
 from .. import spec
 from .._disk.parts import OnDisk
 from ..spec import InvalidValueError
+from .recorded import RECORDERS
 from .statistics import SpikeSums
 
 # --- Kinds of values in files.
@@ -130,8 +131,7 @@ _STATE = _Fields(
 )
 _INDICES = spec.Items(spec.Whole(0, 2**62))
 _INFO = _Row(
-    *(_TIME, _STEPS, _LAYOUT, _STEPS, _Pairs(_INDICES), _Pairs(_INDICES)),
-    _Pairs(_Pairs(spec.Name())),
+    *(_TIME, _STEPS, _LAYOUT, _STEPS, _Pairs(_Pairs(_INDICES)), _Pairs(_Pairs(spec.Name()))),
 )
 _COMMON = {"compile_s": _Wall(), "run_s": _Wall()}
 _KEY = spec.Maybe(spec.Whole(0, 2**64))
@@ -140,7 +140,7 @@ _ABOUT = _Fields(
     info=_Json(_INFO),
     first_step=_STEPS,
     parts=spec.OneOf("npz", "hdf5"),
-    weight_edges=spec.Entries(_Array()),
+    constants=spec.Entries(spec.Anything()),
     key=_KEY,
 )
 _LAST = _Fields(
@@ -167,15 +167,10 @@ def check_fields(owner: str, path: Path, found: Mapping[str, Any]) -> None:
     rows, steps = found["sample_times"].shape[0], found["n_steps"]
     rest = {
         "interval": _TIME,
-        "traces": spec.Entries(spec.Entries(_Array(2, rows))),
-        "neurons": spec.Entries(_Array(whole=True)),
+        "samples": spec.Entries(spec.Anything()),
+        "columns": spec.Entries(spec.Entries(_Array(whole=True))),
+        "constants": spec.Entries(spec.Anything()),
         "shared": spec.Entries(spec.Entries(spec.Name())),
-        "means": spec.Entries(spec.Entries(_Array(1, rows))),
-        "lfp": spec.Entries(_Array(1, rows)),
-        "weights": spec.Entries(_Array(2, rows)),
-        "synapses": spec.Entries(_Array(whole=True)),
-        "weight_histograms": spec.Entries(_Array(2, rows)),
-        "weight_edges": spec.Entries(_Array()),
         "counts": spec.Entries(_Array(1, steps)),
         "statistics": spec.Entries(_Sums()),
         "state": spec.Maybe(_STATE),
@@ -183,6 +178,13 @@ def check_fields(owner: str, path: Path, found: Mapping[str, Any]) -> None:
         **{"interrupted": spec.Flag(), "until_held": spec.Flag(), **_COMMON},
     }
     _check(owner, path, found, rest)
+    kinds: dict[str, spec.Kind] = {"weight_histograms": spec.Entries(_Array())}
+    _check(owner, path, found["constants"], kinds)
+    for name, recorder in RECORDERS.items():
+        if recorder.kind:
+            kind = spec.Entries(_Array(recorder.axes, rows))
+            kinds[name] = spec.Entries(kind) if recorder.by_variable else kind
+    _check(owner, path, found["samples"], kinds)
 
 
 def check_run(owner: str, path: Path, about: Mapping[str, Any], last: Mapping[str, Any]) -> None:

@@ -14,13 +14,11 @@ from jaxtyping import Array, Int32, Num, Shaped
 
 from .._arrays import AnyArray, as_array, on_host
 from .._kernels.native import native_available
-from .._network.names import value_of
 from .._network.network import Network
 from .._network.pathway import Pathway
 from .._network.state import NetworkState
 from .._warn import warn
-from .chosen import bin_edges, number_of_weights
-from .info import SAMPLED, RunInfo
+from .info import RunInfo
 from .record import Record
 from .recording import Recording
 from .scan import scan_turns
@@ -360,8 +358,7 @@ def collect(
     store.counts.put(before.steps, counts)
     samples = length // record.steps_between(dt) if record.samples else 0
     if samples:
-        sampled = {name: getattr(recording, name) for name in SAMPLED}
-        sampled = jax.tree.map(lambda x: on_host(x)[:samples], sampled)
+        sampled = jax.tree.map(lambda x: on_host(x)[:samples], recording.samples)
         store.samples.put(before.samples, sampled)
     return Finished(
         chunks=before.chunks + 1,
@@ -393,8 +390,9 @@ def joined(
     last = first + done if record.samples else first
     samples = np.arange(first // every, last // every, dtype=np.int64) + 1
     sampled = store.samples.first(finished.samples)
-    if sampled is None:
-        sampled = {"function": None, **_no_samples(net, start, record)}
+    if sampled is None:  # the run was too short for one
+        none = lambda x: np.zeros((0, *x.shape), x.dtype)  # noqa: E731
+        sampled = jax.tree.map(none, record.shapes(net, start))
     none = np.zeros(0, np.int32), np.zeros(0, np.int32)
     spikes = {k: x.first(finished.spikes[k], none) for k, x in store.spikes.items()}
     return {
@@ -404,41 +402,9 @@ def joined(
         "spikes": spikes if record.spikes else None,
         "sample_times": every * samples * net.dt,
         "counts": store.counts.first(done, {}),
-        "weight_edges": {k: bin_edges(net, k, b) for k, b in record.weight_histograms.items()},
+        "constants": record.constants(net),
         "statistics": finished.sums,
         "key": int(start.seed),
         **info._replace(n_steps=done).fields(),
-        **sampled,
-    }
-
-
-def _read_shape(
-    net: Network, state: NetworkState, name: str, variable: str
-) -> jax.ShapeDtypeStruct:
-    """Shape and dtype of a variable; nothing is computed, and no device is asked."""
-    return jax.eval_shape(lambda net, state: value_of(net, state, name, variable), net, state)
-
-
-def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, Any]:
-    """The samples of a run that was too short for one: arrays of no rows."""
-    traces: dict[str, dict[str, Num[np.ndarray, "0 _"]]] = {}
-    for name, variables in record.variables.items():
-        for variable in variables:
-            x = _read_shape(net, start, name, variable)
-            index = record.chosen(name, x.shape[-1])
-            n = x.shape[-1] if index is None else len(index)
-            traces.setdefault(name, {})[variable] = np.zeros((0, n), x.dtype)
-    nothing = np.zeros(0, net.dtype)
-    means = {name: dict.fromkeys(variables, nothing) for name, variables in record.means.items()}
-    weights = {
-        name: np.zeros((0, number_of_weights(net, name, which)), net.dtype)
-        for name, which in record.weights.items()
-    }
-    bins = record.weight_histograms
-    return {
-        "traces": traces,
-        "means": means,
-        "lfp": dict.fromkeys(record.lfp, nothing),
-        "weights": weights,
-        "weight_histograms": {k: np.zeros((0, b.count), np.int32) for k, b in bins.items()},
+        "samples": sampled,
     }

@@ -18,12 +18,12 @@ from .._disk.values import HEADER, decoded, header_of, nodes_of
 from .._network.state import SavedState
 from ..spec import InvalidValueError
 from .checked import check_fields, check_layout, check_run, check_spikes, sums_of_file
-from .info import SAMPLED, RunInfo
+from .info import RunInfo
 from .part_files import RUN, parts_named
 from .result import Result
 
 # Of each field that grows, what its arrays have a row for.
-_ROWS = {"spikes": "spikes", "counts": "steps", **dict.fromkeys(SAMPLED, "samples")}
+_ROWS = {"spikes": "spikes", "counts": "steps", "samples": "samples"}
 
 
 class Ends(NamedTuple):
@@ -197,7 +197,7 @@ def result_fields(
         "state": SavedState(**saved["state"]) if "state" in saved else None,
         "first_step": first,
         "sample_times": every * (samples.astype(np.int64) + 1) * info.dt,
-        "weight_edges": about["weight_edges"],
+        "constants": about["constants"],
         "statistics": sums_of_file(saved["sums"]),
         "key": about["key"],
         **{name: saved[name] for name in ("compile_s", "run_s", "until_held")},

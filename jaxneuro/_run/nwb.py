@@ -14,7 +14,7 @@ import numpy as np
 from .._text import counted
 from .._version import __version__
 from ..spec import InvalidValueError
-from .tables import UNITS, columns_of, extra_module, signals
+from .tables import UNITS, exported, extra_module
 
 if TYPE_CHECKING:
     from .result import Result
@@ -90,11 +90,10 @@ def _add_signals(pynwb: Any, common: Any, file: Any, result: "Result") -> None:
     begins = dict(zip(result.populations, ends.tolist()))
     used: set[str] = set()
     rows: list[tuple[Any, ...]] = []
-    for signal in signals(result):
+    for signal in exported(result):
         name, x = _free(signal.title, used), np.asarray(signal.samples)
         unit, factor = _SI.get(UNITS.get(signal.variable, ""), ("dimensionless", 1.0))
-        numbers, dim = columns_of(result, signal)
-        of = "" if dim is None else f", a column per {dim}"
+        of = f", a column per {signal.of}" if signal.of else ""
         series = pynwb.TimeSeries(
             name=name,
             data=x.astype(np.float32) if x.dtype.kind == "V" else x,  # HDF5 has no bfloat16
@@ -105,8 +104,9 @@ def _add_signals(pynwb: Any, common: Any, file: Any, result: "Result") -> None:
             description=f"{signal.what} of {signal.name!r}{of}",
         )
         file.add_acquisition(series)
-        if dim == "neuron" and signal.name in begins:
-            rows.append((name, signal.name, signal.variable, numbers + begins[signal.name]))
+        if signal.of == "neuron" and signal.name in begins:
+            units = signal.numbers + begins[signal.name]
+            rows.append((name, signal.name, signal.variable, units))
     if not rows:
         return
     table = common.DynamicTable(

@@ -18,7 +18,7 @@ from .._network.group import Cells, Coupled
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork
 from .._network.state import NetworkState, Output
-from .record import Record, Samples
+from .record import Record
 
 
 def one_launch_or_loop(
@@ -54,8 +54,9 @@ def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: in
         s.receptor is None and s.onto_all(group.n) for s in group.stimuli
     ):
         return False
-    more = record.means or record.lfp or record.function is not None or record.statistics
-    return not more and all(name in net.populations for name in record.variables)
+    if record.samplers.keys() - {"traces"} or record.statistics:
+        return False
+    return all(name in net.populations for name in record.variables)
 
 
 def fused(
@@ -95,15 +96,7 @@ def fused(
     if fired is not None and bits is not None:
         counts = record.counts(net, Output(runtime.by_name((fired,), axis=1), (bits,)))
     per_step = ((bits,) if record.spikes else ()), counts
-    sampled = Samples(
-        traces=traces,
-        means={},
-        lfp={},
-        function=None,
-        weights={},
-        weight_histograms={},
-    )
-    return new, (per_step, sampled, {})
+    return new, (per_step, {"traces": traces} if traces else {}, {})
 
 
 def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:
@@ -127,11 +120,11 @@ def _samples(net: Network, state: NetworkState, record: Record) -> tuple[tuple, 
             number = getattr(numbers, variable)
             if not isinstance(number, int) or leaves[number].ndim != 1:
                 raise NotFusedError(f"{variable!r} is not one number per neuron")
-            index = record.chosen(name, span.stop - span.start)
+            n, chosen = span.stop - span.start, record.neurons.get(name)
+            index = None if chosen is None else chosen.indices(f"neurons of {name!r}", n)
             whole = span == slice(0, net.n_neurons)
             count, place = None, None
             if index is not None or not whole:
-                n = span.stop - span.start
                 index = jnp.arange(n) if index is None else jnp.asarray(index)
                 count, place = index.size, jnp.full(net.n_neurons, 2**30, jnp.int32)
                 order = jnp.arange(count, dtype=jnp.int32)

@@ -27,6 +27,7 @@ from .tables import UNITS
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], np.dtype]]
 
 RUN = FileKind("jaxneuro run", 1, "simulate(save=)")
+_TRACES = "samples/traces/"  # how their names begin
 _WHOLE = "a whole file that simulate(save=) wrote"
 
 
@@ -64,10 +65,10 @@ class SonataParts:
         arrays: dict[str, Any] = {}
         header = header_of(RUN, recorded, arrays)
         reports: dict[str, list[str]] = {}
-        for name in [x for x in arrays if x.startswith("traces/")]:
-            reports.setdefault(name.split("/")[2], []).append(name)
+        for name in [x for x in arrays if x.startswith(_TRACES)]:
+            reports.setdefault(name.split("/")[-1], []).append(name)
         for variable, names in reports.items():
-            mine = {name.split("/")[1]: arrays.pop(name) for name in names}
+            mine = {name.split("/")[-2]: arrays.pop(name) for name in names}
             with writing(_path(stem, f"{variable}.h5")) as file:
                 _report(file, variable, mine, run)
         spikes = {k: (x, arrays.pop(f"{k}/1")) for k, x in _steps_in(arrays).items()}
@@ -101,20 +102,21 @@ class SonataParts:
             with _reading(path) as arrays:
                 for name in arrays.names("report"):
                     data = arrays.dataset(f"report/{name}/data")
-                    shapes[f"traces/{name}/{variable}"] = data.shape, data.dtype
+                    shapes[f"{_TRACES}{name}/{variable}"] = data.shape, data.dtype
         return header, shapes
 
     def read(self, stem: Path, name: str) -> Shaped[np.ndarray, "rows ..."]:
         """See `NpzParts.read`."""
-        kind, *rest = name.split("/")
-        with _reading(_path(stem, f"{rest[1]}.h5" if kind == "traces" else "h5")) as arrays:
-            if kind == "traces":
-                return arrays.dataset(f"report/{rest[0]}/data")[()]
-            if kind != "spikes":
+        *kind, of, last = name.split("/")
+        report = name.startswith(_TRACES)
+        with _reading(_path(stem, f"{last}.h5" if report else "h5")) as arrays:
+            if report:
+                return arrays.dataset(f"report/{of}/data")[()]
+            if kind != ["spikes"]:
                 return arrays.dataset(f"arrays/{name}")[()]
-            if rest[1] == "1":
-                return arrays.dataset(f"spikes/{rest[0]}/node_ids")[()].astype(np.int32)
-            steps = arrays.dataset(f"spikes/{rest[0]}/timestamps")[()]
+            if last == "1":
+                return arrays.dataset(f"spikes/{of}/node_ids")[()].astype(np.int32)
+            steps = arrays.dataset(f"spikes/{of}/timestamps")[()]
             with np.errstate(all="ignore"):  # in place: an interval may have very many
                 steps /= arrays.file.attrs["dt"]
                 np.rint(steps, out=steps)
@@ -153,7 +155,7 @@ def _report(file: Any, variable: str, traces: Mapping[str, Any], run: Mapping[st
     """Traces of a variable as SONATA's report of elements, one per neuron."""
     times, interval = run["sample_times"], run["interval"]
     start = times[0] if len(times) else 0.0
-    chosen = {plain_name(name): x for name, x in run["neurons"].items()}
+    chosen = {plain_name(name): x for name, x in run["columns"].get("traces", {}).items()}
     for name, x in traces.items():
         group, n = file.create_group(f"report/{name}"), x.shape[1]
         data = put(group, "data", x)

@@ -13,23 +13,29 @@ from .._network.names import NoSuchNameError, register_dictionary
 from .._numerics.windows import in_window, part_of_run
 from .._text import shown
 from .chosen import chosen
+from .recorders import LFP, Called, Means, Recorder, Traces
 from .spike_trains import SpikeTrains, trains_text
 from .spikes import Events, spike_times, steps_near
 from .statistics import SpikeSums, joined_sums, sums_of_events
+from .weight_recorders import WeightHistograms, Weights
 
 # What a field of a `Result` holds by name, and what to write in a `Record` to have it.
 FIELDS = {
     "spikes": ("population with recorded spikes", "spikes=True"),
-    "traces": ("recorded population or projection", "variables={{{name!r}: ...}}"),
-    "means": ("population or projection with recorded means", "means={{{name!r}: 'v'}}"),
-    "lfp": ("population with a recorded LFP", "lfp=({name!r},)"),
     "counts": ("population with recorded counts", "rates=True"),
     "statistics": ("population with running sums of spikes", "statistics={name!r}"),
-    "weights": ("projection with recorded weights", "weights={{{name!r}: ...}}"),
-    "weight_histograms": ("recorded histogram of weights", "weight_histograms={{{name!r}: 50}}"),
     "weight_edges": ("recorded histogram of weights", "weight_histograms={{{name!r}: 50}}"),
     "neurons": ("population of which some neurons were chosen", "neurons={{{name!r}: [0, 1]}}"),
     "synapses": ("projection of which some weights were chosen", "weights={{{name!r}: [0, 1]}}"),
+}
+# The recorders of this package, by the name of their samples.
+RECORDERS: dict[str, type[Recorder]] = {
+    "traces": Traces,
+    "means": Means,
+    "lfp": LFP,
+    "function": Called,
+    "weights": Weights,
+    "weight_histograms": WeightHistograms,
 }
 _NAMED = spec.Entries(spec.Anything())
 
@@ -63,12 +69,66 @@ class Recorded(dict):
 
 
 def recorded(field: str, values: Mapping[str, Any]) -> Recorded:
-    """The values of a field of a `Result`; of traces and means, each by variable too."""
-    kind, how = FIELDS[field]
+    """The values of a field of a `Result`, or the samples of a recorder of this package."""
+    recorder = RECORDERS.get(field)
+    kind, how = FIELDS[field] if recorder is None else (recorder.kind, recorder.how)
     values = spec.check("Result", field, _NAMED, values)
-    if field in ("traces", "means"):
+    if recorder is not None and recorder.by_variable:
         values = {name: _variables(field, name, x) for name, x in values.items()}
     return Recorded(values, kind, how)
+
+
+def named_samples(samples: Mapping[str, Any]) -> dict[str, Any]:
+    """The samples of all recorders, those of this package as `Recorded`."""
+    samples = spec.check("Result", "samples", _NAMED, samples)
+    ours = {name for name, recorder in RECORDERS.items() if recorder.kind}
+    return {name: recorded(name, x) if name in ours else x for name, x in samples.items()}
+
+
+class Sampled:
+    """What `Record` samples, by the names of populations, projections and receptors."""
+
+    samples: Any
+    constants: Any
+
+    @property
+    def traces(self) -> dict[str, dict[str, Any]]:
+        """By name and variable, (samples, n)."""
+        return self._of("traces")
+
+    @property
+    def means(self) -> dict[str, dict[str, Any]]:
+        """By name and variable, (samples,)."""
+        return self._of("means")
+
+    @property
+    def lfp(self) -> dict[str, Any]:
+        """By population [pA], (samples,)."""
+        return self._of("lfp")
+
+    @property
+    def function(self) -> Any:
+        """The samples of the record's function; None without one."""
+        return self.samples.get("function")
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """By plastic projection, (samples, chosen)."""
+        return self._of("weights")
+
+    @property
+    def weight_histograms(self) -> dict[str, Any]:
+        """By plastic projection, int32 (samples, bins)."""
+        return self._of("weight_histograms")
+
+    @property
+    def weight_edges(self) -> dict[str, Any]:
+        """The edges of the bins of `weight_histograms`, (bins + 1,)."""
+        return recorded("weight_edges", self.constants.get("weight_histograms", {}))
+
+    def _of(self, recorder: str) -> Any:
+        found = self.samples.get(recorder)
+        return recorded(recorder, {}) if found is None else found
 
 
 def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:

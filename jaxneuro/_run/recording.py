@@ -10,22 +10,22 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int32, Num, Shaped
+from jaxtyping import Array, Int32, Num, Shaped
 
 from .._arrays import as_array, is_traced
 from .._disk.parts import OnDisk
 from .._network.network import Network
 from .._text import counted, shown, text_inside
 from ..spec import InvalidValueError
-from .info import SAMPLED, RunInfo
+from .info import RunInfo
 from .intervals import open_run
-from .recorded import recorded
+from .recorded import Sampled, recorded
 from .result import Result
 from .spikes import SpikeBits
 from .statistics import SpikeSums, joined_sums
 
 
-class Recording(eqx.Module):
+class Recording(eqx.Module, Sampled):
     """What a `scan` recorded; under `vmap`, what a batch of runs recorded.
 
     All arrays of a batch have its axes in front. `recording[3]`, or `recording[3, 0]` of two axes,
@@ -35,15 +35,11 @@ class Recording(eqx.Module):
 
     Attributes:
         spikes: a `SpikeBits`, or None.
-        traces: by name and variable, (samples, n).
+        samples: by recorder, what was sampled, (samples, ...) each: `samples["mine"]` of
+            `Record(recorders={"mine": ...})`, `traces` and others have names of their own.
         counts: spikes per step by population, (steps,): int32, or floats with a gradient if its
             neurons have a surrogate.
-        function: the samples of the record's function.
-        means: by name and variable, (samples,).
-        lfp: by population [pA], (samples,).
-        weights: by projection, (samples, chosen).
-        weight_histograms: by projection, int32 (samples, bins).
-        weight_edges: by projection, the edges of the bins, (bins + 1,).
+        constants: by recorder, what all its samples share.
         statistics: by population, a `SpikeSums`.
         first_step: the number of the first step, int32 ().
         key: the seed of the run, uint32 ().
@@ -51,14 +47,9 @@ class Recording(eqx.Module):
     """
 
     spikes: SpikeBits | None
-    traces: dict[str, dict[str, Shaped[Array, "*batch samples _"]]]
+    samples: dict[str, Any]
     counts: dict[str, Num[Array, "*batch steps"]]
-    function: Any
-    means: dict[str, dict[str, Float[Array, "*batch samples"]]]
-    lfp: dict[str, Float[Array, "*batch samples"]]
-    weights: dict[str, Float[Array, "*batch samples _"]]
-    weight_histograms: dict[str, Int32[Array, "*batch samples _"]]
-    weight_edges: dict[str, Float[Array, "*batch _"]]
+    constants: dict[str, Any]
     statistics: dict[str, SpikeSums]
     first_step: Int32[Array, "*batch"]
     key: Shaped[Array, "*batch"]
@@ -118,7 +109,10 @@ class Recording(eqx.Module):
             spikes=spikes,
             sample_times=self.info.times(first),
             **self.info.fields(),
-            **{name: getattr(host, name) for name in RECORDED},
+            samples=host.samples,
+            counts=host.counts,
+            constants=host.constants,
+            statistics=host.statistics,
             key=int(self.key),
         )
 
@@ -143,7 +137,7 @@ class Recording(eqx.Module):
             return as_array(x.reshape(*x.shape[:axis], -1, *x.shape[axis + 2 :]))
 
         first = jax.tree.map(lambda x: as_array(x[0]), host)
-        grown = {k: jax.tree.map(joined, getattr(host, k)) for k in (*SAMPLED, "counts")}
+        grown = {k: jax.tree.map(joined, getattr(host, k)) for k in ("samples", "counts")}
         spikes: Any = first.spikes
         if spikes is not None:
             spikes = dataclasses.replace(spikes, bits=jax.tree.map(joined, host.spikes.bits))
@@ -178,19 +172,14 @@ class Recording(eqx.Module):
             raise InvalidValueError("", "the recording", must, got)
 
     def __repr__(self) -> str:
-        fields = {name: getattr(self, name) for name in RECORDED}
-        held = [f"{k} {shown(x)}" for k, x in fields.items() if _some(x) and k != "weight_edges"]
+        fields = {**self.samples, "counts": self.counts, "statistics": self.statistics}
+        held = [f"{k} {shown(x)}" for k, x in fields.items() if _some(x)]
         spikes = [] if self.spikes is None else ["spikes, see spikes.events(name)"]
         run = f"{self.info.n_steps * self.info.dt:g} ms ({counted(self.info.n_steps, 'step')})"
         runs = f" of {self._runs} runs" if self.batch else ""
         return f"Recording{runs}, {run}: {'; '.join(spikes + held) or 'nothing'}"
 
     __pdoc__ = text_inside
-
-
-# The fields that a `Result` has as they are.
-_OTHERS = ("spikes", "first_step", "key", "info")
-RECORDED = tuple(f.name for f in dataclasses.fields(Recording) if f.name not in _OTHERS)
 
 
 def _some(value: Any) -> bool:

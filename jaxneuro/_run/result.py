@@ -3,10 +3,10 @@
 import datetime
 import os
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Int32, Num, Shaped
+from jaxtyping import Float, Int, Num, Shaped
 
 from .. import spec
 from .._build.releases import never_spikes_at_all
@@ -20,47 +20,26 @@ from .._network.network import Network
 from .._network.state import NetworkState, SavedState
 from .._numerics.grid import to_hz
 from .._numerics.windows import in_window, run_window
-from .._text import counted, shown
+from .._text import counted
 from ..spec import InvalidValueError
 from .checked import check_events, check_fields, sums_of_file
 from .nwb import to_nwb
 from .parts import name_and_neurons
-from .recorded import FIELDS, RecordedSpikes, recorded
+from .recorded import RecordedSpikes, Sampled, named_samples, recorded
 from .spikes import spike_times, steps_near, time_of
 from .statistics import SpikeSums
-from .tables import spikes_to_pandas, to_neo, to_xarray, traces_to_pandas, weights_to_pandas
+from .tables import (
+    signals,
+    spikes_to_pandas,
+    to_neo,
+    to_xarray,
+    traces_to_pandas,
+    weights_to_pandas,
+)
 
-if TYPE_CHECKING:
-    from .record import Record
-
-# --- Results and records in a notebook.
+# --- Results in a notebook.
 
 _DRAWN = 1_000_000  # spikes that are looked at
-
-
-def html_of_record(record: "Record") -> str:
-    """What is recorded, as a table of the settings that say so."""
-    about = {
-        "variables": "state variables",
-        "neurons": "of these neurons",
-        "means": "means over populations",
-        "lfp": "field potential of",
-        "weights": "weights of",
-        "weight_histograms": "histograms of weights of",
-        "statistics": "running sums of spikes of",
-        "function": "a function of (state, output)",
-    }
-    rows = [("every spike", "yes" if record.spikes else "no")]
-    if record.rates:
-        rows.append(("spikes per step and population", "yes"))
-    for name, what in about.items():
-        value = getattr(record, name)
-        if value:
-            rows.append((what, shown(value)))
-    if record.samples:
-        every = "every step" if record.interval is None else f"every {record.interval:g} ms"
-        rows.append(("sampled", every))
-    return page("Record", [table(("what", "which"), rows)])
 
 
 def html_of_result(result: "Result") -> str:
@@ -82,7 +61,8 @@ def html_of_result(result: "Result") -> str:
                 spikes = rate = "its model never spikes"
         rows.append((name, f"{n:,}", spikes, rate))
     tables = [table(("population", "neurons", "spikes", "mean rate"), rows)]
-    sampled = result._samples() + [(k, "spikes per step", x) for k, x in result.counts.items()]
+    sampled = [(signal.name, signal.what, signal.samples) for signal in signals(result)]
+    sampled += [(k, "spikes per step", x) for k, x in result.counts.items()]
     shapes = [(name, what, " x ".join(f"{n:,}" for n in x.shape)) for name, what, x in sampled]
     tables.append(table(("recorded", "variable", "samples x numbers"), shapes))
     drawing = raster(bands, result.start if first is None else first, result.stop)
@@ -105,7 +85,7 @@ def _ended(result: "Result") -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Sampled):
     """What `simulate` recorded, as NumPy arrays by population name.
 
     Where a name is asked for that was not recorded, the error says what was, and how to record it.
@@ -121,17 +101,13 @@ class Result:
         spikes: by population, a `SpikeTrains`.
         sample_times: when samples were taken [ms], at multiples of `interval`.
         interval: the time from one sample to the next [ms].
-        traces: by name and variable, (samples, n).
-        neurons: by name, whose traces they are, if not all.
+        samples: by recorder, what was sampled, (samples, ...) each: `samples["mine"]` of
+            `Record(recorders={"mine": ...})`, `traces` and others have names of their own.
+        columns: by recorder and name, the neurons or synapses of the samples, if not all; see
+            `neurons` and `synapses`.
+        constants: by recorder, what all its samples share; see `weight_edges`.
         shared: by name and variable, the receptor or release whose variable it is, where others
             than `name` use it too.
-        means: by name and variable, (samples,).
-        lfp: by name [pA], (samples,).
-        weights: of plastic projections by name, (samples, chosen).
-        synapses: by name, their numbers in `net.connections(name)`, if not all.
-        weight_histograms: by name, int32 (samples, bins).
-        weight_edges: by name, the edges of the bins, (bins + 1,).
-        function: the samples of the record's function.
         counts: by population, spikes per step, if recorded; floats where the neurons have a
             surrogate.
         statistics: by population, running sums of the spikes of each neuron, a `SpikeSums`.
@@ -155,16 +131,10 @@ class Result:
     spikes: RecordedSpikes
     sample_times: Float[np.ndarray, " samples"]
     interval: float
-    traces: dict[str, dict[str, Shaped[np.ndarray, "samples _"]]] = field(default_factory=dict)
-    neurons: dict[str, Int[np.ndarray, " _"]] = field(default_factory=dict)
+    samples: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, dict[str, Int[np.ndarray, " _"]]] = field(default_factory=dict)
+    constants: dict[str, dict[str, Any]] = field(default_factory=dict)
     shared: dict[str, dict[str, str]] = field(default_factory=dict)
-    means: dict[str, dict[str, Float[np.ndarray, " samples"]]] = field(default_factory=dict)
-    lfp: dict[str, Float[np.ndarray, " samples"]] = field(default_factory=dict)
-    weights: dict[str, Float[np.ndarray, "samples _"]] = field(default_factory=dict)
-    synapses: dict[str, Int[np.ndarray, " _"]] = field(default_factory=dict)
-    weight_histograms: dict[str, Int32[np.ndarray, "samples _"]] = field(default_factory=dict)
-    weight_edges: dict[str, Float[np.ndarray, " _"]] = field(default_factory=dict)
-    function: Any = None
     counts: dict[str, Num[np.ndarray, " steps"]] = field(default_factory=dict)
     statistics: dict[str, SpikeSums] = field(default_factory=dict)
     key: int | None = None
@@ -174,8 +144,9 @@ class Result:
     until_held: bool = False
 
     def __post_init__(self) -> None:
-        for name in FIELDS.keys() - {"spikes"}:
+        for name in ("counts", "statistics"):
             object.__setattr__(self, name, recorded(name, getattr(self, name)))
+        object.__setattr__(self, "samples", named_samples(self.samples))
         events: Any = self.spikes  # by population, steps from `first_step` and neurons, or None
         events = events.by_population if isinstance(events, RecordedSpikes) else events
         for name in (*(name for name, *_ in self.layout), *(events or ())):  # a file may hold any
@@ -190,6 +161,16 @@ class Result:
         return ByName((name, stop - start) for name, _, start, stop in self.layout)
 
     @property
+    def neurons(self) -> dict[str, Int[np.ndarray, " _"]]:
+        """By name, the neurons of the traces, if not all."""
+        return recorded("neurons", self.columns.get("traces", {}))
+
+    @property
+    def synapses(self) -> dict[str, Int[np.ndarray, " _"]]:
+        """By projection, the synapses of the weights in `net.connections(name)`, if not all."""
+        return recorded("synapses", self.columns.get("weights", {}))
+
+    @property
     def duration(self) -> float:
         """Biological time that was run [ms]."""
         return time_of(self.n_steps, self.dt)
@@ -197,7 +178,7 @@ class Result:
     @property
     def nothing_sampled(self) -> str:
         """Why there is no sample of what was to be sampled; "" where there is one."""
-        if self.sample_times.size or not (self._samples() or self.function is not None):
+        if self.sample_times.size or not self.samples:
             return ""
         return f"no samples: no time of the run is a multiple of interval={self.interval:g} ms"
 
@@ -301,11 +282,11 @@ class Result:
         Raises:
             InvalidValueError: if nothing was sampled under that name.
         """
-        samples = self._samples()
-        names = dict.fromkeys(of for of, *_ in samples)
+        found = signals(self)
+        names = dict.fromkeys(signal.name for signal in found)
         spec.check_known("sampled population or projection", name, names)
-        found = {what: x for of, what, x in samples if of == name}
-        return {"time": self.sample_times, **found}
+        mine = {signal.what: signal.samples for signal in found if signal.name == name}
+        return {"time": self.sample_times, **mine}
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes all but the network to a file, which `Result.load` reads.
@@ -436,14 +417,6 @@ class Result:
             InvalidValueError: for a time without a time zone.
         """
         return to_nwb(self, session_start_time, session_description, identifier, more)
-
-    def _samples(self) -> list[tuple[str, str, Shaped[np.ndarray, "samples ..."]]]:
-        """All that was sampled: of whom, what, and its samples."""
-        found = [(k, x, y) for k, some in self.traces.items() for x, y in some.items()]
-        found += [(k, f"mean {x}", y) for k, some in self.means.items() for x, y in some.items()]
-        found += [(k, "lfp", x) for k, x in self.lfp.items()]
-        found += [(k, "weights", x) for k, x in self.weights.items()]
-        return found + [(k, "weight histogram", x) for k, x in self.weight_histograms.items()]
 
     def _window(self, start: float | None = None, stop: float | None = None) -> tuple[float, float]:
         return run_window(self.start, self.stop, start, stop)

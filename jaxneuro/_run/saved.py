@@ -22,7 +22,6 @@ from .._numerics.grid import steps_on_grid
 from .._text import shown
 from .._version import __version__
 from ..spec import InvalidValueError
-from .chosen import bin_edges
 from .info import RunInfo
 from .inputs import SpikesByStep
 from .intervals import Ends, grown, result_fields
@@ -42,10 +41,9 @@ def _about(
 ) -> dict[str, Any]:
     """What tells a run from others, and what of it is known before it."""
     facts = {name: getattr(record, name) for name in record.__dataclass_fields__}
-    if record.function is not None:  # whose name may be that of another one
-        sampled = jax.eval_shape(lambda s: record.sample(net, *net.step(s)).function, start)
-        facts["function gives"] = str(jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", sampled))
-    edges = {name: bin_edges(net, name, x) for name, x in record.weight_histograms.items()}
+    if record.function is not None or record.recorders:  # whose names may be those of others
+        shapes = jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", record.shapes(net, start))
+        facts["samples"] = {k: str(x) for k, x in shapes.items()}
     return {
         "network": json.dumps(facts_of(net)),
         "fingerprint": np.asarray(net.fingerprint),
@@ -55,7 +53,7 @@ def _about(
         "inputs": sorted(inputs),
         "first_step": int(start.step),
         "info": json.dumps(info._replace(n_steps=0)),
-        "weight_edges": edges,
+        "constants": record.constants(net),
         "with": _here(),
     }
 

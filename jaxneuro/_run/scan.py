@@ -18,11 +18,11 @@ from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
 from .._network.state import NetworkState, Output, SavedState, check_arrays, state_of
 from ..spec import InvalidValueError
-from .chosen import bin_edges
 from .info import RunInfo
 from .inputs import inputs_of_scan
 from .one_launch import one_launch_or_loop
 from .record import Record
+from .recorded import named_samples
 from .recorded import recorded as recorded_as
 from .recording import Recording
 from .result import Result
@@ -141,17 +141,11 @@ def _recording(
     (bits, counts), sampled, sums = recorded
     info = RunInfo.of(net, start, record, n_steps)
     spikes = SpikeBits(bits, start.step, net.dt, info.layout) if record.spikes else None
-    edges = {name: bin_edges(net, name, x) for name, x in record.weight_histograms.items()}
     return Recording(
         spikes=spikes,
-        traces=recorded_as("traces", sampled.traces),
+        samples=named_samples(sampled),
         counts=recorded_as("counts", counts),
-        function=sampled.function,
-        means=recorded_as("means", sampled.means),
-        lfp=recorded_as("lfp", sampled.lfp),
-        weights=recorded_as("weights", sampled.weights),
-        weight_histograms=recorded_as("weight_histograms", sampled.weight_histograms),
-        weight_edges=recorded_as("weight_edges", jax.tree.map(jnp.asarray, edges)),
+        constants=jax.tree.map(jnp.asarray, record.constants(net)),
         statistics=recorded_as("statistics", sums),
         first_step=start.step,
         key=start.seed,

@@ -1,12 +1,13 @@
 """Results as pandas tables, xarray Datasets and Neo objects."""
 
 import importlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int
 
 from .. import spec
+from .recorded import RECORDERS
+from .recorders import Signal
 
 if TYPE_CHECKING:
     from .result import Result
@@ -44,7 +45,7 @@ def traces_to_pandas(result: "Result", name: str) -> Any:
     _check_recorded("population or projection with traces", name, result.traces)
     index = pandas.Index(result.sample_times, name="time_ms")
     parts = {
-        variable: pandas.DataFrame(np.asarray(x), index, _neurons(result, name, x))
+        variable: pandas.DataFrame(np.asarray(x), index, result.neurons.get(name))
         for variable, x in result.traces[name].items()
     }
     return pandas.concat(parts, axis=1, names=["variable", "neuron"])
@@ -62,60 +63,23 @@ def weights_to_pandas(result: "Result", name: str) -> Any:
     _check_recorded("projection with recorded weights", name, result.weights)
     x = np.asarray(result.weights[name])
     index = pandas.Index(result.sample_times, name="time_ms")
-    return pandas.DataFrame(x, index, pandas.Index(_synapses(result, name, x), name="synapse"))
-
-
-def _synapses(result: Any, name: str, x: Any) -> Int[np.ndarray, " chosen"]:
-    """The synapses that the columns of recorded weights belong to."""
-    return result.synapses.get(name, np.arange(x.shape[1]))
-
-
-def _neurons(result: Any, name: str, x: Any) -> Int[np.ndarray, " chosen"]:
-    """The neurons that the columns of a trace belong to."""
-    return result.neurons.get(name, np.arange(x.shape[1]))
-
-
-class Signal(NamedTuple):
-    """A sampled variable of a population or projection.
-
-    Attributes:
-        name: of whom.
-        what: `v`, `mean v`, `lfp` or `weight`.
-        variable: `v`, `lfp` or `weight`, which has the unit.
-        samples: (samples, columns), or (samples,) of a whole population.
-    """
-
-    name: str
-    what: str
-    variable: str
-    samples: Any
-
-    @property
-    def title(self) -> str:
-        """A name of its own: `E mean v`."""
-        return f"{self.name} {self.what}"
+    synapses = result.synapses.get(name, np.arange(x.shape[1]))
+    return pandas.DataFrame(x, index, pandas.Index(synapses, name="synapse"))
 
 
 def signals(result: "Result") -> list[Signal]:
-    """All traces, means, field potentials and weights of a result."""
-    both = (("", result.traces), ("mean ", result.means))
-    found = [
-        Signal(name, before + variable, variable, x)
-        for before, some in both
-        for name, variables in some.items()
-        for variable, x in variables.items()
+    """All that the recorders of this package sampled, variable by variable."""
+    return [
+        signal
+        for key, samples in result.samples.items()
+        if key in RECORDERS
+        for signal in RECORDERS[key].signals(samples, result.columns.get(key, {}))
     ]
-    found += [Signal(name, "lfp", "lfp", x) for name, x in result.lfp.items()]
-    return found + [Signal(name, "weight", "weight", x) for name, x in result.weights.items()]
 
 
-def columns_of(result: "Result", signal: Signal) -> tuple[Any, str | None]:
-    """The numbers of the columns of a signal, and what they are of; None where it has none."""
-    if len(signal.samples.shape) == 1:
-        return None, None
-    if signal.variable == "weight" and signal.name in result.weights:
-        return _synapses(result, signal.name, signal.samples), "synapse"
-    return _neurons(result, signal.name, signal.samples), "neuron"
+def exported(result: "Result") -> list[Signal]:
+    """The signals that other formats have: all but histograms."""
+    return [signal for signal in signals(result) if signal.of or len(signal.samples.shape) == 1]
 
 
 def to_xarray(result: "Result") -> Any:
@@ -123,13 +87,13 @@ def to_xarray(result: "Result") -> Any:
     xarray = extra_module("xarray")
     coords: dict[str, Any] = {"time_ms": ("time_ms", result.sample_times, {"units": "ms"})}
     arrays = {}
-    for signal in signals(result):
-        dims, (numbers, of) = ["time_ms"], columns_of(result, signal)
-        if of is not None:
-            dim = f"{signal.name} {of}"
-            if dim in coords and coords[dim][1].tolist() != numbers.tolist():
-                dim = f"{signal.title} {of}"
-            coords[dim] = dim, numbers
+    for signal in exported(result):
+        dims = ["time_ms"]
+        if signal.of:
+            dim = f"{signal.name} {signal.of}"
+            if dim in coords and coords[dim][1].tolist() != signal.numbers.tolist():
+                dim = f"{signal.title} {signal.of}"
+            coords[dim] = dim, signal.numbers
             dims.append(dim)
         about = {"name": signal.name, "variable": signal.variable}
         about |= {"units": UNITS[signal.variable]} if signal.variable in UNITS else {}
@@ -144,18 +108,7 @@ def to_neo(result: "Result") -> Any:
     segment = neo.Segment(name="jaxneuro")
     if result.spikes:
         segment.spiketrains.extend(_spike_trains(neo, result))
-    for name, variables in result.traces.items():
-        for variable, x in variables.items():
-            neurons = {"neuron": _neurons(result, name, x)}
-            segment.analogsignals.append(_signal(neo, result, name, variable, x, neurons))
-    for name, variables in result.means.items():
-        for variable, x in variables.items():
-            segment.analogsignals.append(_signal(neo, result, name, variable, x, None))
-    for name, x in result.weights.items():
-        synapses = {"synapse": _synapses(result, name, x)}
-        segment.analogsignals.append(_signal(neo, result, name, "weight", x, synapses))
-    for name, x in result.lfp.items():
-        segment.analogsignals.append(_signal(neo, result, name, "lfp", x, None))
+    segment.analogsignals.extend(_signal(neo, result, signal) for signal in exported(result))
     return segment
 
 
@@ -177,25 +130,17 @@ def _spike_trains(neo: Any, result: "Result") -> list[Any]:
     ]
 
 
-def _signal(
-    neo: Any,
-    result: "Result",
-    name: str,
-    variable: str,
-    x: Any,
-    columns: dict[str, Int[np.ndarray, " chosen"]] | None,
-) -> Any:
-    """A sampled variable, here or on disk, or with `columns` None a mean over the population."""
+def _signal(neo: Any, result: "Result", signal: Signal) -> Any:
     import quantities
 
     first = result.sample_times[0] if result.sample_times.size else result.start
     return neo.AnalogSignal(
-        x,
-        units=UNITS.get(variable, "dimensionless"),
+        signal.samples,
+        units=UNITS.get(signal.variable, "dimensionless"),
         t_start=first * quantities.ms,
         sampling_period=result.interval * quantities.ms,
-        name=f"{name} {variable}" if columns else f"{name} mean {variable}",
-        array_annotations=columns,
-        population=name,
-        variable=variable,
+        name=signal.title,
+        array_annotations={signal.of: signal.numbers} if signal.of else None,
+        population=signal.name,
+        variable=signal.variable,
     )

@@ -9,7 +9,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro import assemblies as ac
 from jaxneuro._run.recorded import recorded
-from jaxneuro._run.recording import RECORDED, RunInfo
+from jaxneuro._run.recording import RunInfo
 from tests.simulation.test_notebooks import texts
 
 AREAS = [ac.Area("A", 1000, 30), ac.Area("B", 500, 20)]
@@ -41,12 +41,13 @@ def test_recordings_are_sizes():
 
 
 def test_a_recording_names_what_it_holds():
-    none = {key: {} for key in RECORDED} | {"spikes": None, "function": None}
+    none = {"spikes": None} | {key: {} for key in ("samples", "counts", "constants", "statistics")}
     none |= {"first_step": jnp.int32(0), "key": jnp.uint32(0)}
-    none["info"] = RunInfo(0.1, 100, (), 0, (), (), ())
+    none["info"] = RunInfo(0.1, 100, (), 0, (), ())
     assert repr(jn.Recording(**none)) == "Recording, 10 ms (100 steps): nothing"
-    some = none | {"counts": {"E": jnp.arange(100)}, "function": np.zeros((3, 2))}
-    text = "counts {'E': 100 values from 0 to 99}; function (3, 2) array"
+    sampled = {"counts": {"E": jnp.arange(100)}, "samples": {"function": np.zeros((3, 2))}}
+    some = none | sampled
+    text = "function (3, 2) array; counts {'E': 100 values from 0 to 99}"
     assert repr(jn.Recording(**some)) == f"Recording, 10 ms (100 steps): {text}"
     batch = jnp.zeros((4, 2), jnp.int32)
     many = some | {"first_step": batch, "key": batch}

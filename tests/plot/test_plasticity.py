@@ -120,7 +120,8 @@ def test_weights_beyond_the_bins_are_told():
     for end, bin in (("lowest", 0), ("highest", -1)):
         one = np.zeros_like(counts)
         one[:, bin] = 7
-        outside = dataclasses.replace(run, weight_histograms={"E->I": one})
+        samples = {**run.samples, "weight_histograms": {"E->I": one}}
+        outside = dataclasses.replace(run, samples=samples)
         for how in ({}, {"times": [10.0]}):
             (text,) = plot.weight_history(outside, "E->I", **how).axes[0].texts
             edge = f"below {edges[1]:g}" if bin == 0 else f"from {edges[-2]:g} on"

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import zipfile
 
 import jax
@@ -111,7 +112,7 @@ def test_numbers_of_other_kinds(tmp_path):
         np.array([(1, 2.5)], [("a", np.int8), ("b", np.float64)]),
         None,
     )
-    made = dataclasses.replace(jn.simulate(NET, 0.5), function=values, run_s=float("nan"))
+    made = dataclasses.replace(jn.simulate(NET, 0.5), samples={"function": values}, run_s=math.nan)
     made.save(tmp_path / "run.npz")
     loaded = jn.Result.load(tmp_path / "run.npz")
     same(kept(loaded), kept(made))
@@ -131,7 +132,7 @@ class Pair(tuple):
     ],
 )
 def test_what_no_file_can_hold(function, message, tmp_path):
-    made = dataclasses.replace(jn.simulate(NET, 0.5), function=function)
+    made = dataclasses.replace(jn.simulate(NET, 0.5), samples={"function": function})
     with pytest.raises(ValueError, match=message):
         made.save(tmp_path / "run.npz")
     assert list(tmp_path.iterdir()) == []

@@ -32,7 +32,8 @@ def result(names, spikes=True, steps=1000):
     each, few = np.arange(20, dtype=np.int32), (np.zeros(0, np.int32),) * 2
     fired = {name: ((each + 20 * k) % max(steps, 1), each) for k, name in enumerate(names)}
     times = {"sample_times": np.arange(100.0), "interval": 1.0, "first_step": 0, "n_steps": steps}
-    more = {"traces": {names[0]: {"v": np.zeros((100, 20))}}, "run_s": 0.2, "key": 0}
+    samples = {"traces": {names[0]: {"v": np.zeros((100, 20))}}}
+    more = {"samples": samples, "run_s": 0.2, "key": 0}
     held = None if spikes is None else fired if spikes else dict.fromkeys(names, few)
     return jn.Result(None, None, 0.1, layout, spikes=held, **times, **more)
 

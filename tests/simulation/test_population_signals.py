@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._run.record import lattice_mean
+from jaxneuro._run.recorders import lattice_mean
 from tests.network.networks import balanced
 
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)

@@ -405,7 +405,7 @@ def test_hdf5_on_a_full_disk_does_not_crash(tmp_path):
 def test_a_bit_that_flips_in_hdf5_changes_no_number(saved, tmp_path, file):
     def read():
         header, shapes = SonataParts().header(tmp_path / "part-000001")
-        names = [x for x in shapes if not x.startswith("traces/") or file.endswith(".v.h5")]
+        names = [x for x in shapes if not x.startswith("samples/traces/") or file.endswith(".v.h5")]
         arrays = {name: SonataParts().read(tmp_path / "part-000001", name) for name in names}
         return header.tolist(), arrays
 
@@ -494,7 +494,7 @@ def test_a_variable_whose_files_are_missing_is_named(tmp_path):
         jn.Recording.open(tmp_path)
     assert caught.value.owner == "Recording.open"
     assert "part-000000" in caught.value.field
-    assert "'traces/E/v'" in caught.value.must
+    assert "'samples/traces/E/v'" in caught.value.must
     assert "part-000000.refractory.h5" in caught.value.got
 
 

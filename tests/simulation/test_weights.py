@@ -6,7 +6,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._run import chunks as _plan
-from jaxneuro._run.chosen import _counted
+from jaxneuro._run.weight_recorders import _counted
 
 NAME = "in->out"
 SYNAPSE = jn.synapses.ExponentialConductance(tau_syn=5.0, e_rev=0.0)
