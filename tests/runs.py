@@ -11,7 +11,6 @@ from jaxneuro._run.recording import Recording, RunInfo
 from jaxneuro._run.spikes import SpikeBits
 from jaxneuro._run.statistics import sums_of
 
-
 # Keywords of `result` that are samples of a recorder, and other fields that are by recorder.
 SAMPLES = ("traces", "means", "lfp", "function", "weights", "weight_histograms")
 OTHERS = {
