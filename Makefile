@@ -26,9 +26,12 @@ small-demo: $(DEMO)
 test: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow and not science" -n 2 --dist loadgroup
 
-# What `make test` leaves out, and `make gpu-check` where it has been called before.
+# What `make test` leaves out, kernels and networks with the shapes of their arrays checked, and
+# `make gpu-check` where it has been called before.
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -m "slow and not science" -n 2 --dist loadgroup
+	JAXNEURO_CHECK_SHAPES=1 $(BIN)/python -m pytest -m "not slow and not science" -n 2 \
+	  --dist loadgroup tests/kernels tests/network
 	if [ -f $(GPU)/newest/.installed ]; then $(MAKE) gpu-check; fi
 
 gpu-check: $(STAMP) $(GPU_STAMPS)

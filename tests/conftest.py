@@ -11,13 +11,14 @@ import xdist.scheduler
 
 from tests import shapes
 
-# Shapes and dtypes of arrays in signatures are checked in the tests alone.
-jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
+# Shapes and dtypes of arrays in signatures are checked where this is set: by `make test-all`.
 CHECKED = (
     *("_numerics", "_tables", "_network", "_mesh", "_build", "_run"),
     *("analysis", "connectivity", "space", "assemblies"),
 )
-jaxtyping.install_import_hook([f"jaxneuro.{x}" for x in CHECKED], f"{shapes.__name__}.arrays")
+if os.environ.get("JAXNEURO_CHECK_SHAPES"):
+    jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
+    jaxtyping.install_import_hook([f"jaxneuro.{x}" for x in CHECKED], f"{shapes.__name__}.arrays")
 
 from jaxneuro import _warn  # noqa: E402
 from tests import compiling, store  # noqa: E402
