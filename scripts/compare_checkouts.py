@@ -19,7 +19,7 @@ from pathlib import Path
 CHILD = Path(__file__).with_name("run_for_comparison.py")
 CASES = (
     *("coba-4000", "coba-40000", "coba-400000", "cuba-4000", "cuba-40000", "brunel"),
-    *("microcircuit", "lattice", "plastic", "devices", "training", "sweep", "merge"),
+    *("microcircuit", "flybrain", "lattice", "plastic", "devices", "training", "sweep", "merge"),
 )
 
 

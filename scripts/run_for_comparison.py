@@ -47,6 +47,12 @@ def microcircuit(runs: int) -> tuple[Numbers, float]:
     return simulated(describe(0.1), 500.0, runs)
 
 
+def flybrain(runs: int) -> tuple[Numbers, float]:
+    """The fly's brain, of random edges."""
+    describe = importlib.import_module("benchmarks.flybrain").of_size
+    return simulated(describe(138_639), 300.0, runs)
+
+
 def lattice(runs: int) -> tuple[Numbers, float]:
     """The example as it is, and again with what it built."""
     with tempfile.TemporaryDirectory() as folder:
@@ -144,6 +150,7 @@ CASES = {
     "cuba-40000": balanced("cuba", 40_000, 500.0),
     "brunel": brunel,
     "microcircuit": microcircuit,
+    "flybrain": flybrain,
     "lattice": lattice,
     "plastic": plastic,
     "devices": devices,
