@@ -294,4 +294,5 @@ def _sampled_now(record: Record, net: Network, state: NetworkState) -> dict[str,
         released = state.groups[group].released
         steps = jax.tree.map(lambda x: x[None], released)
         spikes[name] = steps.dense_in_steps(net.groups[group].n)[0, span]
+    record.check(net, state)
     return record.sample(net, state, Output(spikes, bits))

@@ -43,7 +43,7 @@ def _about(
     facts = {name: getattr(record, name) for name in record.__dataclass_fields__}
     if record.function is not None or record.recorders:  # whose names may be those of others
         shapes = jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", record.shapes(net, start))
-        facts["samples"] = {k: str(x) for k, x in shapes.items()}
+        facts |= {f"samples of {k}": str(x) for k, x in shapes.items()}
     return {
         "network": json.dumps(facts_of(net)),
         "fingerprint": np.asarray(net.fingerprint),

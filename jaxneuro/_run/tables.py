@@ -71,9 +71,9 @@ def signals(result: "Result") -> list[Signal]:
     """All that the recorders of this package sampled, variable by variable."""
     return [
         signal
-        for key, samples in result.samples.items()
-        if key in RECORDERS
-        for signal in RECORDERS[key].signals(samples, result.columns.get(key, {}))
+        for key, recorder in RECORDERS.items()
+        if key in result.samples
+        for signal in recorder.signals(result.samples[key], result.columns.get(key, {}))
     ]
 
 
@@ -108,7 +108,7 @@ def to_neo(result: "Result") -> Any:
     segment = neo.Segment(name="jaxneuro")
     if result.spikes:
         segment.spiketrains.extend(_spike_trains(neo, result))
-    segment.analogsignals.extend(_signal(neo, result, signal) for signal in exported(result))
+    segment.analogsignals.extend([_signal(neo, result, signal) for signal in exported(result)])
     return segment
 
 

@@ -11,7 +11,7 @@ from .._run.spike_trains import SpikeTrains
 from .._warn import warn
 from ..spec import UNITS, InvalidValueError
 from ._bins import BIN, check_bins
-from ._formulas import as_number, mean_of_known, quotient
+from ._formulas import as_float, as_number, mean_of_known, quotient
 from ._source import Name, Time, duration_of, of_runs, pooled_of, sums_kept, traces_of, trains_of
 from ._spikes import binned, cells_of, counts_by_neuron, table_of
 from ._traced import TracedTrains
@@ -80,7 +80,7 @@ def _moments(
 ) -> tuple[Float[AnyArray, " n"], Float[AnyArray, " n"]]:
     """Variance and mean over bins of the counts of each neuron."""
     if isinstance(trains, TracedTrains):
-        counts = trains.table(bin_ms)
+        counts = as_float(trains.table(bin_ms))
         check_bins("fano_factor", counts.shape[1], bin_ms, 2)
         return counts.var(axis=1), counts.mean(axis=1)
     n, (cells, bins) = trains.n, cells_of(trains, bin_ms)
@@ -146,7 +146,7 @@ def neuron_rates(
         count, ms = sums.count, duration_of(source)
     if not is_traced(ms) and not ms > 0.0:
         raise InvalidValueError("neuron_rates", "the run", "of some time", f"{ms:g} ms")
-    return count / (ms * 1e-3)
+    return as_float(count) / (ms * 1e-3)
 
 
 _MILLIVOLTS = 10.0  # some voltage of a neuron is at least so large [mV]

@@ -16,6 +16,7 @@ from .._run.recording import Recording
 from .._run.statistics import SpikeSums, sums_of
 from ..spec import InvalidValueError
 from ._bins import bin_of
+from ._formulas import as_float
 
 
 class TracedTrains(NamedTuple):
@@ -58,7 +59,7 @@ class TracedTrains(NamedTuple):
     def start(self) -> float | Float[Array, ""]:
         """The start of the part [ms]."""
         first = self.run.first_step
-        return first * self.run.info.dt if self.since is None else self.since
+        return as_float(first) * self.run.info.dt if self.since is None else self.since
 
     @property
     def duration(self) -> float | Float[Array, ""]:
@@ -69,9 +70,9 @@ class TracedTrains(NamedTuple):
             return self.until - self.since
         # In whole steps: float32 loses small differences of times that are far from 0.
         if self.since is not None:
-            return (last - int(self.since // dt)) * dt - self.since % dt
+            return as_float(last - int(self.since // dt)) * dt - self.since % dt
         if self.until is not None:
-            return (int(self.until // dt) - first) * dt + self.until % dt
+            return as_float(int(self.until // dt) - first) * dt + self.until % dt
         return info.n_steps * dt
 
     def sums(self) -> SpikeSums:
@@ -89,7 +90,7 @@ class TracedTrains(NamedTuple):
             counts = run.counts[name]
         else:
             counts = self._dense().sum(axis=1) if run.spikes is None else run.spikes.counts(name)
-        return self._binned(counts, bin_ms)
+        return as_float(self._binned(counts, bin_ms))
 
     def table(self, bin_ms: float) -> Int32[Array, "n bins"]:
         """Spikes of each neuron in bins."""

@@ -93,7 +93,7 @@ def test_signals_as_neo(result):
         "E refractory": "dimensionless",
         "E->I g": "nS",
         "I mean v": "mV",
-        "E mean lfp": "pA",
+        "E lfp": "pA",
     }
     assert {k: s.units.dimensionality.string for k, s in signals.items()} == units
     v = signals["E v"]
