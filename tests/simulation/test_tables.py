@@ -102,7 +102,7 @@ def test_signals_as_neo(result):
     np.testing.assert_allclose(v.times.rescale("ms").magnitude, result.sample_times)
     assert v.annotations == {"population": "E", "variable": "v"}
     np.testing.assert_array_equal(signals["I mean v"].magnitude[:, 0], result.means["I"]["v"])
-    assert float(signals["E mean lfp"].t_start.rescale("ms")) == pytest.approx(10.5)
+    assert float(signals["E lfp"].t_start.rescale("ms")) == pytest.approx(10.5)
 
 
 def test_neo_of_a_run_without_samples_or_spikes():
