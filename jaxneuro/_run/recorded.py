@@ -85,50 +85,14 @@ def named_samples(samples: Mapping[str, Any]) -> dict[str, Any]:
     return {name: recorded(name, x) if name in ours else x for name, x in samples.items()}
 
 
-class Sampled:
-    """What `Record` samples, by the names of populations, projections and receptors."""
+def sampled(recorder: str, words: str) -> Any:
+    """A property with the samples of a recorder of this package."""
 
-    samples: Any
-    constants: Any
-
-    @property
-    def traces(self) -> dict[str, dict[str, Any]]:
-        """By name and variable, (samples, n)."""
-        return self._of("traces")
-
-    @property
-    def means(self) -> dict[str, dict[str, Any]]:
-        """By name and variable, (samples,)."""
-        return self._of("means")
-
-    @property
-    def lfp(self) -> dict[str, Any]:
-        """By population [pA], (samples,)."""
-        return self._of("lfp")
-
-    @property
-    def function(self) -> Any:
-        """The samples of the record's function; None without one."""
-        return self.samples.get("function")
-
-    @property
-    def weights(self) -> dict[str, Any]:
-        """By plastic projection, (samples, chosen)."""
-        return self._of("weights")
-
-    @property
-    def weight_histograms(self) -> dict[str, Any]:
-        """By plastic projection, int32 (samples, bins)."""
-        return self._of("weight_histograms")
-
-    @property
-    def weight_edges(self) -> dict[str, Any]:
-        """The edges of the bins of `weight_histograms`, (bins + 1,)."""
-        return recorded("weight_edges", self.constants.get("weight_histograms", {}))
-
-    def _of(self, recorder: str) -> Any:
-        found = self.samples.get(recorder)
+    def get(run: Any) -> Any:
+        found = run.samples.get(recorder)
         return recorded(recorder, {}) if found is None else found
+
+    return property(get, doc=words)
 
 
 def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:

@@ -19,13 +19,13 @@ from .._text import counted, shown, text_inside
 from ..spec import InvalidValueError
 from .info import RunInfo
 from .intervals import open_run
-from .recorded import Sampled, recorded
+from .recorded import recorded, sampled
 from .result import Result
 from .spikes import SpikeBits
 from .statistics import SpikeSums, joined_sums
 
 
-class Recording(eqx.Module, Sampled):
+class Recording(eqx.Module):
     """What a `scan` recorded; under `vmap`, what a batch of runs recorded.
 
     All arrays of a batch have its axes in front. `recording[3]`, or `recording[3, 0]` of two axes,
@@ -54,6 +54,24 @@ class Recording(eqx.Module, Sampled):
     first_step: Int32[Array, "*batch"]
     key: Shaped[Array, "*batch"]
     info: RunInfo = eqx.field(static=True)
+
+    traces = sampled("traces", "By name and variable, (samples, n).")
+    means = sampled("means", "By name and variable, (samples,).")
+    lfp = sampled("lfp", "By population [pA], (samples,).")
+    weights = sampled("weights", "By plastic projection, (samples, chosen).")
+    weight_histograms = sampled(
+        "weight_histograms", "By plastic projection, int32 (samples, bins)."
+    )
+
+    @property
+    def function(self) -> Any:
+        """The samples of the record's function; None without one."""
+        return self.samples.get("function")
+
+    @property
+    def weight_edges(self) -> dict[str, Any]:
+        """The edges of the bins of `weight_histograms`, (bins + 1,)."""
+        return recorded("weight_edges", self.constants.get("weight_histograms", {}))
 
     @property
     def batch(self) -> tuple[int, ...]:

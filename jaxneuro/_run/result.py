@@ -25,7 +25,7 @@ from ..spec import InvalidValueError
 from .checked import check_events, check_fields, sums_of_file
 from .nwb import to_nwb
 from .parts import name_and_neurons
-from .recorded import RecordedSpikes, Sampled, named_samples, recorded
+from .recorded import RecordedSpikes, named_samples, recorded, sampled
 from .spikes import spike_times, steps_near, time_of
 from .statistics import SpikeSums
 from .tables import (
@@ -85,7 +85,7 @@ def _ended(result: "Result") -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Sampled):
+class Result:
     """What `simulate` recorded, as NumPy arrays by population name.
 
     Where a name is asked for that was not recorded, the error says what was, and how to record it.
@@ -154,6 +154,24 @@ class Result(Sampled):
         steps, window = (self.first_step, self.n_steps, self.dt), (self.start, self.stop)
         spikes = RecordedSpikes(self.populations, events, steps, window)
         object.__setattr__(self, "spikes", spikes)
+
+    traces = sampled("traces", "By name and variable, (samples, n).")
+    means = sampled("means", "By name and variable, (samples,).")
+    lfp = sampled("lfp", "By population [pA], (samples,).")
+    weights = sampled("weights", "By plastic projection, (samples, chosen).")
+    weight_histograms = sampled(
+        "weight_histograms", "By plastic projection, int32 (samples, bins)."
+    )
+
+    @property
+    def function(self) -> Any:
+        """The samples of the record's function; None without one."""
+        return self.samples.get("function")
+
+    @property
+    def weight_edges(self) -> dict[str, Any]:
+        """The edges of the bins of `weight_histograms`, (bins + 1,)."""
+        return recorded("weight_edges", self.constants.get("weight_histograms", {}))
 
     @property
     def populations(self) -> dict[str, int]:

@@ -17,7 +17,7 @@ from .._numerics.maths import decay_mean, phi1
 from .._numerics.streams import Stream
 from ..spec import Rule
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import ResetNeuron, countdown, leaky
+from ._membrane import countdown, leaky
 
 
 def _escapes(x: jax.Array, rho_0: jax.Array, stream: Stream, step: jax.Array, dt: float):
@@ -48,7 +48,7 @@ class EscapeRateLIFState(NamedTuple):
     step: jax.Array
 
 
-class EscapeRateLIF(ResetNeuron, StochasticNeuron):
+class EscapeRateLIF(StochasticNeuron):
     """Leaky integrate-and-fire neuron that spikes with a hazard instead of at a threshold.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v`; spikes at the rate
@@ -86,6 +86,9 @@ class EscapeRateLIF(ResetNeuron, StochasticNeuron):
         v, step = jnp.full(n, self.e_l), jnp.zeros((), jnp.int32)
         return EscapeRateLIFState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16), stream, step)
 
+    def voltage(self, state: EscapeRateLIFState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
     def step(
         self, state: EscapeRateLIFState, drive: Drive, dt: float
     ) -> tuple[EscapeRateLIFState, jax.Array]:
@@ -122,7 +125,7 @@ class GIFState(NamedTuple):
     step: jax.Array
 
 
-class GIF(ResetNeuron, StochasticNeuron):
+class GIF(StochasticNeuron):
     """Generalised integrate-and-fire neuron with two currents and two threshold parts per spike.
 
     Equations: `c_m dv/dt = -g_l (v - e_l) - stc_1 - stc_2 + current - conductance v`; each part
@@ -184,6 +187,9 @@ class GIF(ResetNeuron, StochasticNeuron):
         flags = jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16)
         step = jnp.zeros((), jnp.int32)
         return GIFState._make((jnp.full(n, self.e_l), *zeros, *flags, stream, step))
+
+    def voltage(self, state: GIFState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
 
     def step(self, state: GIFState, drive: Drive, dt: float) -> tuple[GIFState, jax.Array]:
         free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)

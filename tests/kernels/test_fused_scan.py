@@ -61,7 +61,7 @@ def one_launch(net, state, inputs, record, steps=STEPS):
     record = record.named(net, state)
     state, out = _one_launch.fused(net, net.expand(), state, inputs, record, steps, **options)
     (bits, counts), sampled, _ = out
-    return state, bits, counts, sampled.traces
+    return state, bits, counts, sampled.get("traces", {})
 
 
 launch = jax.jit(one_launch, static_argnames=("record", "steps"), compiler_options=FAST)

@@ -1,6 +1,5 @@
 """What holds for every figure: units, sizes of text, nothing cut off, odd input."""
 
-import dataclasses
 import inspect
 import itertools
 import pickle
@@ -177,8 +176,8 @@ def test_labels_of_ticks_are_apart(name, duration):
     times = np.linspace(0.0, duration, 41)[1:]
     v, counts = np.zeros((40, 2)), np.ones((40, 12), np.int32)
     learned = {"weight_histograms": {"E->E": counts}, "weight_edges": {"E->E": np.arange(13.0)}}
-    run = result({"E": [(t, 0) for t in times]}, {"E": 2}, duration, traces={"E": {"v": v}})
-    run = dataclasses.replace(run, sample_times=times, **learned)
+    sampled = {"traces": {"E": {"v": v}}, "sample_times": times, **learned}
+    run = result({"E": [(t, 0) for t in times]}, {"E": 2}, duration, **sampled)
     figure = getattr(plot, name)(run, "E->E" if name == "weight_history" else "E", size=(3.3, 2.4))
     figure.draw_without_rendering()
     labels = [t for t in figure.axes[-1].get_xticklabels() if t.get_text()]

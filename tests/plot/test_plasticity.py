@@ -133,7 +133,8 @@ def test_bins_that_never_hold_a_weight_are_left_out():
     run = random_result(duration=20.0)
     counts, edges = np.zeros((200, 50), np.int32), np.linspace(0.0, 100.0, 51)
     counts[:, 3], counts[50:, 6] = 5, 2
-    few = {"weight_histograms": {"E->I": counts}, "weight_edges": {"E->I": edges}}
+    samples = {**run.samples, "weight_histograms": {"E->I": counts}}
+    few = {"samples": samples, "constants": {"weight_histograms": {"E->I": edges}}}
     for how, end in (({}, "y"), ({"times": [10.0]}, "x")):
         axis = plot.weight_history(dataclasses.replace(run, **few), **how).axes[0]
         assert getattr(axis, f"get_{end}lim")() == (4.0, 16.0)

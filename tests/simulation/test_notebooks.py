@@ -99,7 +99,9 @@ def test_records_and_populations_are_short():
         "Record(variables={'E': (...,)}, neurons={'E': 100 neurons from 0 to 297}, "
         "weights={'E': [4, 1]})"
     )
-    assert {"state variables, by name", "every step", "which weights are sampled"} <= set(texts(record))
+    assert {"state variables, by name", "every step", "which weights are sampled"} <= set(
+        texts(record)
+    )
     many = jn.Population("E", 300, LIF, {"v": np.linspace(-70.0, -60.0, 300)})
     assert "initial={'v': 300 values from -70 to -60}" in repr(many)
     assert repr(jn.Record()) == "Record()"

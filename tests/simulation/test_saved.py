@@ -465,7 +465,9 @@ def test_a_part_that_is_cut_off_is_named_where_it_is_read(tmp_path, parts):
 
 def test_a_function_of_another_structure_is_refused(tmp_path):
     run(tmp_path, record=jn.Record(function=lambda s, o: {"step": s.step}, interval=1.0))
-    with pytest.raises(jn.InvalidValueError, match=r"record: samples of function .*int32\[\].*, was"):
+    with pytest.raises(
+        jn.InvalidValueError, match=r"record: samples of function .*int32\[\].*, was"
+    ):
         run(tmp_path, record=jn.Record(function=lambda s, o: s.step, interval=1.0))
 
 
