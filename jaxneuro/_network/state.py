@@ -150,7 +150,7 @@ def _first(found: list[str]) -> str:
     return "; ".join(found[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _apart(net: "Network", expected: dict[str, Any], arrays: dict[str, Any]) -> list[str]:
+def _apart(net: "Network", expected: dict[str, Any], arrays: Mapping[str, Any]) -> list[str]:
     """The arrays of a state that are not those of a network: of each part of it the first."""
     found: dict[str, str] = {}
     for path in dict.fromkeys((*expected, *arrays)):

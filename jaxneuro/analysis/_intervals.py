@@ -65,11 +65,11 @@ def interval_cvs(
         Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
     sums = sums_kept(source, population, start, stop)
-    trains = trains_of(source, population, start, stop) if sums is None else None
-    if isinstance(trains, TracedTrains):
-        sums = trains.sums()
     if sums is not None:
         return cvs_of_sums(sums, at_least)
+    trains = trains_of(source, population, start, stop)
+    if isinstance(trains, TracedTrains):
+        return cvs_of_sums(trains.sums(), at_least)
     n, (gaps, owner) = trains.n, _intervals(trains)
     count = np.bincount(owner, minlength=n)
     enough = count >= at_least - 1

@@ -254,15 +254,15 @@ def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None)
 def sums_kept(run: Any, population: Name, start: Time, stop: Time) -> SpikeSums | None:
     """The running sums of a population of a run whose spikes are not in memory; else None."""
     if is_traced_run(run):
-        trains = _traced_trains(run, population, start, stop)
-        name, neurons, spikes = trains.population, None, run.spikes is not None
+        name, neurons = _traced_trains(run, population, start, stop).population, None
+        on_disk = None
     elif isinstance(run, Result):
-        (name, neurons), spikes = _named(run, population), bool(run.spikes)
+        name, neurons = _named(run, population)
+        on_disk = run.spikes.sums_on_disk if start is None and stop is None else None
     else:
         return None
-    if spikes:
-        whole = isinstance(run, Result) and start is None and stop is None
-        sums = run.spikes.sums_on_disk(name) if whole else None
+    if run.spikes:
+        sums = None if on_disk is None else on_disk(name)
     elif name in run.statistics:
         check_whole(start, stop)
         sums = run.statistics[name]

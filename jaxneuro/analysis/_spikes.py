@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int, Int64, Num
 
-from .._arrays import AnyArray
 from .._run.spike_trains import SpikeTrains, tolerance_of
 from .._text import counted
 from ..spec import InvalidValueError
@@ -24,7 +23,7 @@ def bins_of(
     return bin_of(elapsed, trains.duration, bin_ms, tolerance_of(trains))
 
 
-def binned(trains: SpikeTrains | TracedTrains, bin_ms: float) -> Num[AnyArray, " bins"]:
+def binned(trains: SpikeTrains | TracedTrains, bin_ms: float) -> Num[Any, " bins"]:
     """Spikes of all neurons per bin, whole bins only."""
     if isinstance(trains, TracedTrains):
         return trains.binned(bin_ms)
@@ -32,7 +31,7 @@ def binned(trains: SpikeTrains | TracedTrains, bin_ms: float) -> Num[AnyArray, "
     return np.bincount(index[inside], minlength=bins)
 
 
-def counts_by_neuron(trains: SpikeTrains | TracedTrains) -> Int[AnyArray, " n"]:
+def counts_by_neuron(trains: SpikeTrains | TracedTrains) -> Int[Any, " n"]:
     """The number of spikes of each neuron."""
     if isinstance(trains, TracedTrains):
         return trains.counts()
@@ -45,7 +44,7 @@ def cells_of(trains: SpikeTrains, bin_ms: float) -> tuple[Int64[np.ndarray, " sp
     return trains.neurons[inside].astype(np.int64) * bins + index[inside], bins
 
 
-def table_of(trains: SpikeTrains | TracedTrains, bin_ms: float) -> Int[AnyArray, "n bins"]:
+def table_of(trains: SpikeTrains | TracedTrains, bin_ms: float) -> Int[Any, "n bins"]:
     """Spikes of each neuron in bins."""
     if isinstance(trains, TracedTrains):
         return trains.table(bin_ms)
@@ -65,7 +64,7 @@ def counts_of(
     bin_ms: float,
     window: tuple[Time, Time],
     at_least: int,
-) -> Num[AnyArray, " bins"]:
+) -> Num[Any, " bins"]:
     """Spikes of a population per bin; raises unless there are `at_least` bins."""
     counts = binned(pooled_of(source, population, *window), bin_ms)
     check_bins(owner, counts.size, bin_ms, at_least)

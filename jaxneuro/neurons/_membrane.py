@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -12,13 +11,14 @@ from .._model import Drive, Neuron
 class ResetNeuron(Neuron):
     """A neuron whose v begins the step after a spike at `v_reset`.
 
-    Its state has `spikes` of the last step, and `v` at the end of it, before the reset.
+    It has a parameter `v_reset`. Its state has `spikes` of the last step, and `v` at the end of it,
+    before the reset.
     """
 
-    v_reset: eqx.AbstractVar[jax.Array]
-
     def voltage(self, state: Any) -> jax.Array:
-        return jnp.where(state.spikes, self.v_reset, state.v)
+        # No field of this class: it would be the first argument of every model.
+        v_reset = self.v_reset  # pyright: ignore[reportAttributeAccessIssue]
+        return jnp.where(state.spikes, v_reset, state.v)
 
 
 def leaky(
