@@ -97,11 +97,19 @@ class Unfit(Exception):  # noqa: N818 - no error leaves this module under this n
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What a value must be."""
+    """What a value must be, and how a network file holds it."""
 
     def convert(self, value: Any) -> Any:
         """The value as it is kept; raises `Unfit`."""
         raise Unfit("of a kind")
+
+    def read(self, entry: Any) -> Any:
+        """Return the value at an `Entry` of a network file, for `convert`: by default numbers."""
+        return entry.numbers()
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as a network file holds it: numbers, texts, lists, mappings and models."""
+        return value
 
     def words(self) -> str:
         """What it is, for tables: `ms, above 0`."""
@@ -258,6 +266,9 @@ class Number(Ranged):
         self.check_range(np.asarray(x))
         return x
 
+    def read(self, entry: Any) -> Any:
+        return entry.scalar(float)
+
 
 FRACTION = Number(at_least=0.0, at_most=1.0)
 
@@ -314,6 +325,9 @@ class Whole(Kind):
             raise Unfit(f"a whole number{' of ' if words else ''}{words}", None, hint)
         return int(value)
 
+    def read(self, entry: Any) -> Any:
+        return entry.scalar(int)
+
     def words(self) -> str:
         bounds = (("at least", self.at_least), ("at most", self.at_most))
         return " and ".join(f"{k} {x}" for k, x in bounds if x is not None)
@@ -331,6 +345,9 @@ class Flag(Kind):
             raise Unfit("True or False")
         return bool(value)
 
+    def read(self, entry: Any) -> Any:
+        return entry.scalar(bool)
+
 
 @dataclasses.dataclass(frozen=True)
 class Name(Kind):
@@ -343,6 +360,12 @@ class Name(Kind):
             bad = next(x for x in value if not x.isprintable())
             raise Unfit("a text without characters that cannot be printed", f"{bad!r} in it")
         return value
+
+    def read(self, entry: Any) -> Any:
+        try:
+            return Name.convert(self, entry.value)
+        except Unfit as error:
+            raise entry.wrong(error.must) from None
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -359,6 +382,9 @@ class OneOf(Kind):
             if type(value) is type(option) and value == option:
                 return option
         raise Unfit(self.words())
+
+    def read(self, entry: Any) -> Any:
+        return entry.value
 
     def words(self) -> str:
         return " or ".join(map(repr, self.options))
@@ -385,6 +411,9 @@ class Of(Kind):
             raise Unfit(self.words(), None, hint)
         return value
 
+    def read(self, entry: Any) -> Any:
+        return entry.instance(*self.classes)
+
     def words(self) -> str:
         return " or ".join(an(cls.__name__) for cls in self.classes)
 
@@ -397,6 +426,12 @@ class Maybe(Kind):
 
     def convert(self, value: Any) -> Any:
         return None if value is None else self.kind.convert(value)
+
+    def read(self, entry: Any) -> Any:
+        return None if entry.value is None else self.kind.read(entry)
+
+    def plain(self, value: Any) -> Any:
+        return None if value is None else self.kind.plain(value)
 
     def words(self) -> str:
         return self.kind.words()
@@ -417,12 +452,26 @@ class Items(Kind):
             raise Unfit(f"a list{some}")
         return tuple(_item(self.kind, f"at [{k}]", x) for k, x in enumerate(value))
 
+    def read(self, entry: Any) -> Any:
+        if not isinstance(entry.value, list):
+            raise entry.wrong(f"a list{' of objects' if isinstance(self.kind, Of) else ''}")
+        return tuple(map(self.kind.read, entry))
+
+    def plain(self, value: Any) -> Any:
+        return tuple(map(self.kind.plain, value))
+
 
 @dataclasses.dataclass(frozen=True)
 class Entries(Kind):
-    """A mapping from names to values of a kind; kept as one that cannot be changed."""
+    """A mapping from names to values of a kind; kept as one that cannot be changed.
+
+    Attributes:
+        kind: the kind of the values.
+        values: what the values are and what has the names, for errors of network files.
+    """
 
     kind: Kind
+    values: str = "values by name"
 
     def convert(self, value: Any) -> "KeptMapping":
         if not isinstance(value, Mapping):
@@ -430,6 +479,16 @@ class Entries(Kind):
         for key in value:
             _item(Name(), "as a key", key)
         return KeptMapping({key: _item(self.kind, f"at [{key!r}]", x) for key, x in value.items()})
+
+    def read(self, entry: Any) -> Any:
+        if not isinstance(entry.value, dict):
+            raise entry.wrong(f"an object: {self.values}")
+        for key in entry.value:
+            Name().read(dataclasses.replace(entry[key], value=key))
+        return {key: self.kind.read(entry[key]) for key in entry.value}
+
+    def plain(self, value: Any) -> Any:
+        return {key: self.kind.plain(x) for key, x in value.items()}
 
 
 def _item(kind: Kind, where: str, value: Any) -> Any:
@@ -735,11 +794,12 @@ def _modules_inside(cls: type) -> dict[str, Kind]:
     return {
         f.name: kind
         for f in dataclasses.fields(cls)
-        if "kind" not in f.metadata and (kind := _annotated(f.type)) is not None
+        if "kind" not in f.metadata and (kind := annotated(f.type)) is not None
     }
 
 
-def _annotated(annotation: Any) -> Kind | None:
+def annotated(annotation: Any) -> Kind | None:
+    """Return the kind that an annotation of modules declares; None for any other annotation."""
     union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     kinds = typing.get_args(annotation) if union else (annotation,)
     modules = [k for k in kinds if isinstance(k, type) and issubclass(k, Module)]

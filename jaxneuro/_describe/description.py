@@ -39,7 +39,7 @@ class Description(spec.Value):
         spec.Items(spec.Of(Stimulation)), default=(), doc="what drives them"
     )
     areas: Mapping[str, Area] = spec.field(
-        spec.Entries(spec.Of(Area)),
+        spec.Entries(spec.Of(Area), "areas by name"),
         default=spec.KeptMapping(),
         doc="boxes of coordinates by name, for a `Part` to name",
     )

@@ -43,7 +43,9 @@ class Modulator(spec.Value):
     name: str = spec.field(spec.Name(), doc="its name")
     tau: float = spec.field(spec.Number("ms", above=0.0), doc="time constant of the decay")
     scales: Mapping[str, Mapping[str, float]] = spec.field(
-        spec.Entries(spec.Entries(spec.Number())),
+        spec.Entries(
+            spec.Entries(spec.Number(), "amounts by parameter"), "amounts by name and parameter"
+        ),
         default=spec.KeptMapping(),
         doc="amounts by what is scaled and its parameter, named as in `Network.set`: "
         '`{"E->E": {"gain": 0.5}, "E": {"tau_m": -0.1}}`, with `"gain"` of a projection or a '

@@ -97,7 +97,45 @@ def _end(value: Any) -> str | Part:
     raise spec.Unfit("the name of a population or a Part", spec.name_given(value))
 
 
-END = spec.Converted(_end, "the name of a population or a Part")
+class PartKind(spec.Converted):
+    """A population or a part of one; in a network file a name, or an object."""
+
+    def read(self, entry: Any) -> Any:
+        if not isinstance(entry.value, dict):
+            return spec.Name().read(entry)
+        known = ("population", "start", "stop", "indices", "area")
+        entry.check_keys("a part of a population", known, known[:1])
+        chosen = [key for key in entry.value if key != "population"]
+        if len(chosen) > 1 and {*chosen} != {"start", "stop"}:
+            given = " and ".join(chosen)
+            raise entry.error(
+                f"{entry.label}: give one of start and stop, indices, area; got {given}"
+            )
+        where: Any = None
+        if "area" in chosen:
+            is_name = isinstance(entry["area"].value, str)
+            where = (spec.Name() if is_name else spec.Of(Area)).read(entry["area"])
+        elif "indices" in chosen:
+            if not isinstance(entry["indices"].value, list):
+                raise entry["indices"].wrong("a list of whole numbers")
+            where = entry["indices"].numbers()
+        elif chosen:
+            ends = {key: entry[key].scalar(int) for key in chosen}
+            where = slice(ends.get("start"), ends.get("stop"))
+        return entry.make(Part, spec.Name().read(entry["population"]), where)
+
+    def plain(self, value: Any) -> Any:
+        name, where = as_part(value).population, as_part(value).where
+        if where is None:
+            return name
+        if isinstance(where, slice):
+            return {"population": name, "start": where.start, "stop": where.stop}
+        is_array = isinstance(where, np.ndarray)
+        choice = {"indices": listed(where)} if is_array else {"area": where}
+        return {"population": name, **choice}
+
+
+END = PartKind(_end, "the name of a population or a Part")
 
 
 def as_part(value: str | Part) -> Part:

@@ -11,9 +11,21 @@ from .._model import Neuron
 from ..space import Free, Layout
 from .values import START_VALUES
 
+_AXES = 8  # of positions in a network file
 
-def _layout(given: Any) -> Layout:
-    return given if isinstance(given, Layout) else Free(given)
+
+class LayoutKind(spec.Kind):
+    """A layout, or one point for each neuron."""
+
+    def convert(self, value: Any) -> Layout:
+        return value if isinstance(value, Layout) else Free(value)
+
+    def read(self, entry: Any) -> Layout:
+        is_list = isinstance(entry.value, list)
+        layout = entry.make(Free, entry.numbers()) if is_list else entry.instance(Layout)
+        if layout.dims > _AXES:
+            raise entry.error(f"{entry.label} must have at most {_AXES} axes; got {layout.dims}")
+        return layout
 
 
 class Population(spec.Value):
@@ -36,7 +48,7 @@ class Population(spec.Value):
         "an array `(n,)` or a distribution",
     )
     positions: Any = spec.field(
-        spec.Maybe(spec.Converted(_layout)),
+        spec.Maybe(LayoutKind()),
         default=None,
         kw_only=True,
         doc="positions (um): a layout of `jn.space` (`Grid`, `UniformBox`) or an array `(n, d)`",

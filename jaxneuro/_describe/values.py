@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ _EXTREMES = np.array([2.0**-24, 1.0 - 2.0**-24])
 class Drawn(spec.Ranged):
     """A number, an array of numbers, or a distribution, from which each is drawn."""
 
+    models: ClassVar[tuple[type, ...]] = (Distribution,)
+
     def convert(self, value: Any) -> Any:
         if isinstance(value, Distribution):
             return value
@@ -33,6 +35,9 @@ class Drawn(spec.Ranged):
         self.check_range(x)
         return float(x) if x.ndim == 0 else spec.kept_array(value, x)
 
+    def read(self, entry: Any) -> Any:
+        return entry.numbers(*self.models)
+
     @property
     def what(self) -> str:
         """What it must be."""
@@ -42,6 +47,8 @@ class Drawn(spec.Ranged):
 @dataclasses.dataclass(frozen=True)
 class Synaptic(Drawn):
     """Weights or delays: what is drawn, a function of the indices, or a value by position."""
+
+    models = (Distribution, SpatialValue)
 
     def convert(self, value: Any) -> Any:
         if isinstance(value, Profile):
@@ -62,8 +69,11 @@ class OwnName(spec.Name):
     def convert(self, value: Any) -> str:
         return value if value == "" else super().convert(value)
 
+    def read(self, entry: Any) -> str:
+        return "" if entry.value is None else super().read(entry)
 
-START_VALUES = spec.Entries(Drawn())
+
+START_VALUES = spec.Entries(Drawn(), "start values by name of the state variable")
 
 
 class Receptor(spec.Of):

@@ -57,6 +57,9 @@ class Channels(spec.Kind):
             raise spec.Unfit(must, f"several named {twice[0]!r}")
         return channels
 
+    def read(self, entry: Any) -> Any:
+        return spec.Items(spec.Of(Channel)).read(entry)
+
     def _check(self, channel: Any) -> None:
         """Raises `Unfit` for a channel that lacks what `Channel` says."""
         name, gates = type(channel).__name__, channel.gates

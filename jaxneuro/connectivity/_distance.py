@@ -16,7 +16,7 @@ from .._kernels.draw import stable_order
 from .._kernels.threads import run_ahead
 from .._numerics.streams import bits
 from ..space import Place, Profile, distance
-from ..space._distances import common_period, distance_range, placed
+from ..space._distances import ProfileKind, common_period, distance_range, placed
 from ._rule import CHUNK, Chunk, Rule
 
 
@@ -354,7 +354,7 @@ class DistanceProbability(Spatial):
     """
 
     profile: Callable = spec.field(
-        spec.Function(),
+        ProfileKind(),
         static=True,
         doc="a `space.Profile`, of which the peak is from 0 to 1, or a function of both positions",
     )

@@ -107,6 +107,9 @@ class _Sizes(spec.Kind):
         n_pre, n_post = spec.Items(spec.Whole()).convert(value)
         return n_pre, n_post
 
+    def read(self, entry: Any) -> Any:
+        return spec.Items(spec.Whole()).read(entry)
+
 
 class Explicit(Rule):
     """Connections given as arrays: source `pre[c]` connects to target `post[c]`.

@@ -151,6 +151,18 @@ class Profile(spec.Module):
         """The distance [um] beyond which the absolute value stays below `level`."""
 
 
+class ProfileKind(spec.Function):
+    """A `Profile`, or any other function."""
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, spec.Module) and not isinstance(value, Profile):
+            raise spec.Unfit("a `Profile`, or a function")
+        return super().convert(value)
+
+    def read(self, entry: Any) -> Any:
+        return entry.instance(Profile)
+
+
 class Gaussian(Profile):
     """`peak exp(-d^2 / (2 sigma^2))`.
 

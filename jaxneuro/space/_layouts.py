@@ -53,6 +53,10 @@ class _FlagPerAxis(spec.Kind):
             raise spec.Unfit("True or False, or one of them per axis")
         return tuple(x.tolist()) if x.ndim else bool(x)
 
+    def read(self, entry: Any) -> Any:
+        several = isinstance(entry.value, list)
+        return [x.scalar(bool) for x in entry] if several else entry.scalar(bool)
+
 
 def _spread(owner: type, dims: int, **given: Any) -> list[tuple]:
     """Values of fields as one per axis, from one for all axes or one per axis."""
@@ -305,6 +309,7 @@ class Free(Layout):
         default=None,
         static=True,
         doc="period of each axis, inf for an open one; None where all are open",
+        metadata={"key": "period"},
     )
 
     def __init__(self, points: Any, period: Any = None):

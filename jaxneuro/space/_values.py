@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Integer
 
 from .. import spec
-from ._distances import Place, Profile, common_period, distance, distance_range, placed
+from ._distances import Place, Profile, ProfileKind, common_period, distance, distance_range, placed
 
 _FINITE = "one that returns finite values"
 
@@ -63,7 +63,7 @@ class ByDistance(SpatialValue):
     """
 
     function: Callable = spec.field(
-        spec.Function(), static=True, doc="a `Profile`, or any function of distances"
+        ProfileKind(), static=True, doc="a `Profile`, or any function of distances"
     )
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:

@@ -1,7 +1,7 @@
 """Spikes at given times: lists of them, pulse packets, and the schedule that both become."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ from .._fields import Parameter, param, static, table
 from .._model import SpikeStimulus
 from .._numerics.distributions import Normal, unit_interval
 from .._numerics.streams import bits
-from ..spec import InvalidValueError, Rule, Unfit, Whole, field
+from ..spec import Converted, InvalidValueError, Maybe, Rule, Unfit, Whole, field
 from ._time_grid import LAST_STEP, Times, as_times, check_shapes, whole_steps
 
 _NEVER = 2**31 - 1  # the step of entries that are never reached
@@ -65,8 +65,6 @@ def _is_events(times: Any, neurons: Any) -> bool:
 
 
 def _as_neurons(neurons: Any) -> Any:
-    if neurons is None:
-        return None
     x = np.asarray(neurons)
     if x.size and not np.issubdtype(x.dtype, np.integer):
         raise Unfit("whole numbers")
@@ -89,7 +87,9 @@ class SpikeTimes(SpikeStimulus):
         converter=SpikeTimesKind(), doc="times, whole time steps: (m,), or a list for each neuron"
     )
     neurons: Any = table(
-        None, converter=_as_neurons, doc="the target (m,) of each time; None: all get every spike"
+        None,
+        converter=Maybe(Converted(_as_neurons)),
+        doc="the target (m,) of each time; None: all get every spike",
     )
     rules = (
         Rule(
@@ -189,6 +189,7 @@ class ScheduledSpikes(SpikeStimulus):
     are never reached. The steps of a run must be consecutive.
     """
 
+    on_grid: ClassVar[bool] = True
     steps: Any = table(doc="step (m,) at whose end each spike arrives, ascending")
     neurons: Any = table(
         converter=lambda x: x, doc="target (m,) of each spike, or None for all neurons"

@@ -35,6 +35,9 @@ class SignalKind(ParameterKind):
                 raise Unfit(error.must, got, error.hint) from None
         return value
 
+    def read(self, entry: Any) -> Any:
+        return entry.numbers(Signal)
+
     def known(self, value: Any) -> np.ndarray | None:
         """The number, or the bounds of a signal; None where they are not known."""
         if not isinstance(value, Signal):

@@ -9,23 +9,31 @@ import numpy as np
 
 from .._fields import ParameterKind, part_names
 from .._model import Drive, Synapse, add_drives, state_variables
-from ..spec import Converted, Items, Of, Rule, Unfit, field
+from ..spec import Items, Of, Rule, Unfit, field
 from ._ports import Into
 
 
-def _as_part(value: Any) -> Synapse:
-    part = Of(Synapse).convert(value)
-    if part.ports or isinstance(part, Into | Several):
-        raise Unfit("a synapse without ports that is not `Several` itself")
-    return part
+class _PartKind(Of):
+    """A synapse without ports that is not `Several`."""
+
+    def convert(self, value: Any) -> Synapse:
+        part = super().convert(value)
+        if part.ports or isinstance(part, Into | Several):
+            raise Unfit("a synapse without ports that is not `Several` itself")
+        return part
 
 
-def _as_share(value: Any) -> jax.Array:
+class _Share(ParameterKind):
     """The share of a part: a leaf of its own, so that it can be set, scaled and differentiated."""
-    x = ParameterKind().convert(value)
-    if np.ndim(x):
-        raise Unfit("one number")
-    return x
+
+    def convert(self, value: Any) -> jax.Array:
+        x = super().convert(value)
+        if np.ndim(x):
+            raise Unfit("one number")
+        return x
+
+    def read(self, entry: Any) -> Any:
+        return entry.scalar(float)
 
 
 def _opening(parts: tuple[Synapse, ...], shares: tuple[Any, ...]) -> bool:
@@ -51,10 +59,10 @@ class Several(Synapse):
     """
 
     parts: tuple[Synapse, ...] = field(
-        Items(Converted(_as_part), at_least=1), doc="synapses without ports, none of them `Several`"
+        Items(_PartKind(Synapse), at_least=1), doc="synapses without ports, none of them `Several`"
     )
     shares: tuple[float, ...] = field(
-        Items(Converted(_as_share)),
+        Items(_Share()),
         doc="one number per part",
         metadata={"each_of": ("parts", "share")},
     )
