@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,126 +13,46 @@ import numpy as np
 
 from .. import spec
 from .._arrays import is_traced
-from .._describe.coupling import Coupling
 from .._describe.description import Description
-from .._describe.modulator import Modulator
-from .._describe.part import Part, listed
-from .._describe.population import Population
-from .._describe.projection import Projection
-from .._describe.stimulation import Stimulation
 from .._disk.whole import write_whole
 from ..space import Area
-from ._models import TYPE, Argument, arguments, inside, is_made_by_build, is_prepared, public
+from ._models import TYPE, is_prepared, keys, public
 from ._network import FORMAT, VERSION
 from ._read import READERS, format_of
 
 # --- Makes the content of a file from a description: objects, lists, numbers and texts.
 
 
+# The place of keys whose fields are declared in another order: -1 first, above 0 last.
+_ORDER = {"name": -1, "areas": -1, "initial": 1, "scales": 1, "positions": 2}
+_WRITTEN_EMPTY = ("projections", "stimuli", "scales")
+
+
 def plain(description: Description) -> dict[str, Any]:
     """A description as plain data; raises `ValueError` for what a file cannot hold."""
-    out: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-    if description.areas:
-        areas = description.areas
-        out["areas"] = {name: _corners(area) for name, area in areas.items()}
-    out["populations"] = [_population(p) for p in description.populations]
-    out["projections"] = [_projection(p) for p in description.projections]
-    out["stimuli"] = [_stimulation(s) for s in description.stimuli]
-    if description.couplings:
-        out["couplings"] = [_coupling(c) for c in description.couplings]
-    if description.modulators:
-        out["modulators"] = [_modulator(m) for m in description.modulators]
+    return {"format": FORMAT, "version": VERSION, **fields("", description)}
+
+
+def fields(label: str, value: Any) -> dict[str, Any]:
+    """Return the fields of a value by key as plain data, without those that say nothing.
+
+    Args:
+        label: the name of the value in errors.
+        value: the value, a model or a description.
+    """
+    out = {}
+    for name, key in sorted(keys(type(value)).items(), key=lambda item: _ORDER.get(item[0], 0)):
+        x = _plain(f"{label}: {name}", key.kind.plain(getattr(value, name)))
+        is_empty = x in ([], {}) and key.default in ((), {}) and name not in _WRITTEN_EMPTY
+        is_infinite = x in (math.inf, -math.inf) and x == key.default
+        is_unused = name == "axonal" and value.plasticity is None
+        if x is not None and not (is_empty or is_infinite or is_unused):
+            out[name] = x
     return out
 
 
-def _label(kind: str, name: str) -> str:
-    """The label used in errors."""
-    return f"{kind} {name!r}"
-
-
-def _population(p: Population) -> dict[str, Any]:
-    label = _label("population", p.name)
-    out = {"name": p.name, "n": p.n, "model": _value(f"{label}: model", p.model)}
-    out |= _initial(label, p)
-    if p.positions is not None:
-        out["positions"] = _value(f"{label}: positions", p.positions)
-    return out
-
-
-def _projection(p: Projection) -> dict[str, Any]:
-    label = _label("projection", p.name)
-    out: dict[str, Any] = {"name": p.name, "source": _part(p.source), "target": _part(p.target)}
-    for key in ("rule", "weight", "delay", "synapse", "release", "gain"):
-        out[key] = _value(f"{label}: {key}", getattr(p, key))
-    if p.plasticity is not None:
-        out["plasticity"] = _value(f"{label}: plasticity", p.plasticity)
-    if p.plasticity is not None or p.axonal:
-        out["axonal"] = p.axonal
-    return out | _names(p, "receptor_name", "release_name") | _initial(label, p)
-
-
-def _coupling(c: Coupling) -> dict[str, Any]:
-    label = _label("coupling", c.name)
-    out: dict[str, Any] = {"name": c.name, "source": _part(c.source), "target": _part(c.target)}
-    for key in ("rule", "weight", "release", "synapse", "gain", "average", "symmetric"):
-        value = getattr(c, key)
-        if value is not None:
-            out[key] = _value(f"{label}: {key}", value)
-    return out | _names(c, "receptor_name") | _initial(label, c)
-
-
-def _modulator(m: Modulator) -> dict[str, Any]:
-    label = _label("modulator", m.name)
-    out: dict[str, Any] = {"name": m.name, "tau": m.tau}
-    if m.source is not None:
-        out["source"] = _part(m.source)
-    for key in ("signal", "per_spike", "baseline", "start", "lowest", "highest"):
-        value = getattr(m, key)
-        if value is not None and value != math.inf:
-            out[key] = _value(f"{label}: {key}", value)
-    return {**out, "scales": m.scales}
-
-
-def _initial(label: str, thing: Any) -> dict[str, Any]:
-    """Start values, if there are any."""
-    given = {k: _value(f"{label}: initial {k}", v) for k, v in thing.initial.items()}
-    return {"initial": given} if given else {}
-
-
-def _names(thing: Any, *keys: str) -> dict[str, str]:
-    """The names that are chosen for what is shared."""
-    return {key: getattr(thing, key) for key in keys if getattr(thing, key) is not None}
-
-
-def _stimulation(s: Stimulation) -> dict[str, Any]:
-    label = _label("stimulation", s.name)
-    out: dict[str, Any] = {"name": s.name, "target": _part(s.target)}
-    for key in ("stimulus", "weight", "synapse", "delay", "start", "stop"):
-        value = getattr(s, key)
-        if value is not None and not (key == "stop" and value == math.inf):
-            out[key] = _value(f"{label}: {key}", value)
-    return out | _names(s, "receptor_name") | _initial(label, s)
-
-
-def _part(part: str | Part) -> Any:
-    if isinstance(part, str) or part.where is None:
-        return part if isinstance(part, str) else part.population
-    out: dict[str, Any] = {"population": part.population}
-    where = part.where
-    if isinstance(where, slice):
-        out["start"] = where.start
-        return out if where.stop is None else {**out, "stop": where.stop}
-    if isinstance(where, np.ndarray):
-        return {**out, "indices": listed(where).tolist()}
-    return {**out, "area": where if isinstance(where, str) else _corners(where)}
-
-
-def _corners(area: Area) -> dict[str, Any]:
-    return {"low": list(area.low), "high": list(area.high)}
-
-
-def _value(label: str, value: Any) -> Any:
-    """A number, an array, a text or a model as plain data."""
+def _plain(label: str, value: Any) -> Any:
+    """A value as plain data."""
     if is_traced(value):
         raise ValueError(f"{label} is not known yet: write descriptions outside jit, vmap and grad")
     if isinstance(value, jax.Array | np.ndarray | np.generic):
@@ -139,7 +60,12 @@ def _value(label: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return _finite(label, value)
     if isinstance(value, tuple | list):
-        return [_value(label, item) for item in value]
+        return [_plain(label, item) for item in value]
+    if isinstance(value, Mapping):
+        items = {key: _plain(f"{label} {key}", item) for key, item in value.items()}
+        return {key: item for key, item in items.items() if item is not None}
+    if isinstance(value, spec.Value | Area):
+        return fields(value.label, value)
     return _model(label, value)
 
 
@@ -167,38 +93,19 @@ def _short(x: Any) -> float:
 
 
 def _model(label: str, value: Any) -> Any:
-    cls = type(value)
-    if public(cls).get(cls.__name__) is not cls:
-        what = (
-            "a Python function" if callable(value) else f"a {cls.__name__}, no model of the package"
-        )
+    """A model of the package: its name, if it has no fields, or an object."""
+    name = type(value).__name__
+    if public(type(value)).get(name) is not type(value):
+        what = "a Python function" if callable(value) else f"a {name}, no model of the package"
         raise ValueError(
             f"{label} is {what}, which a file cannot hold; write numbers, or a model of the package"
         )
-    if is_prepared(value) or is_made_by_build(value):
+    if is_prepared(value):
         raise ValueError(
             f"{label}: its times must be in ms; they are on the grid of a network. Write the model "
             "that was passed to build"
         )
-    out = {TYPE: cls.__name__}
-    for argument in arguments(cls):
-        x = _argument(f"{label}: {argument.name}", value, argument)
-        if x is not None and not (x == argument.default and x in (math.inf, -math.inf)):
-            out[argument.name] = x
-    return out if arguments(cls) else cls.__name__
-
-
-def _argument(label: str, owner: Any, argument: Argument) -> Any:
-    """The value of one argument of a model, as plain data."""
-    if not hasattr(owner, argument.name):
-        raise ValueError(f"{label}: the model does not keep this argument; a file cannot hold it")
-    value = getattr(owner, argument.name)
-    made = _value(label, value)
-    if isinstance(made, dict | str) and not isinstance(value, str):
-        cls = type(value)
-        if inside(type(owner), argument).get(cls.__name__) is not cls:
-            raise ValueError(f"{label} is a {cls.__name__}, which a file cannot hold there")
-    return made
+    return {TYPE: name, **fields(label, value)} if keys(type(value)) else name
 
 
 # --- Writes a network to a file that is easy to read.

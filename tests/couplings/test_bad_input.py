@@ -334,7 +334,7 @@ def test_a_file_names_the_line():
     for line, message in (
         ('"synapse": {"type": "AMPA"}', "release must"),
         ('"gian": 2.0', "'gian'; did you mean 'gain'"),
-        ('"average": 3', "average must be True or False"),
+        ('"average": 3', "average must be true or false"),
         ('"synapse": {"type": "Exponential", "e_rev": 0.0}', "e_rev"),
         ('"release": {"type": "QuantalRelease", "U": 1.5}', "U must be finite and .*at most 1"),
     ):

@@ -24,13 +24,13 @@ BAD = {
             "200.0",
             '{"type": "TimeFunction", "function": 3}',
             "TimeFunction",
-            "no model for amplitude named 'TimeFunction'",
+            "no signal named 'TimeFunction'",
         ),
         "by positions": (
             '"weight": 6.0',
             '"weight": {"type": "ByPositions", "function": "Gaussian"}',
             "ByPositions",
-            "no model for a value named 'ByPositions'",
+            "no distribution or value by distance named 'ByPositions'",
         ),
         "what build makes": ('"Current"', '"ScheduledSpikes"', "Scheduled", "no stimulus named"),
         "key": ('"tau_m"', '"tau"', '"tau"', "no key of LIF named 'tau'; did you mean 'tau_m'?"),
@@ -175,7 +175,7 @@ BAD = {
             '"delay": 1.5',
             '"delay": {"type": "LIF"}',
             '{"type": "LIF"}',
-            "no model for a value named 'LIF'.*LogNormal",
+            "no distribution or value by distance named 'LIF'.*LogNormal",
         ),
         "exp overflows": (
             '"delay": 1.5',
@@ -193,7 +193,7 @@ BAD = {
             '"delay": 1.5',
             '"delay": 1.5, "plasticity": {"type": "Normalized",\n"rule": "LIF", "total": 1}',
             '"rule": "LIF"',
-            "no model for rule named 'LIF'",
+            "no plasticity rule named 'LIF'",
         ),
         "rule around a wrong rule": (
             '"delay": 1.5',
@@ -227,12 +227,17 @@ BAD = {
             "Sinusoid",
             "a number; got an object",
         ),
-        "signal": ("200.0", '{"type": "Sinus"}', '"Sinus"', "no model for amplitude.*'Sinusoid'"),
+        "signal": (
+            "200.0",
+            '{"type": "Sinus"}',
+            '"Sinus"',
+            "no signal named 'Sinus'; did.*'Sinusoid'",
+        ),
         "stimulus in a stimulus": (
             "200.0",
             '{"type": "Current"}',
             '{"type": "Current"}',
-            "no model",
+            "no signal named 'Current'",
         ),
         "start": (
             '"target": "I", "stim',

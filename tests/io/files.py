@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.io._models import arguments, known
+from jaxneuro.io._models import keys, known
 from tests.zoo import CASES
 
 GRID = jn.space.Grid((4, 5), 20.0, origin=(-3.5, 0.1), periodic=(True, False))
@@ -71,7 +71,7 @@ def instances() -> dict:
 
 def _is_plain(model) -> bool:
     return not any(
-        isinstance(getattr(model, a.name), jn.stimuli.TimeFunction) for a in arguments(type(model))
+        isinstance(getattr(model, name), jn.stimuli.TimeFunction) for name in keys(type(model))
     )
 
 

@@ -1,6 +1,5 @@
 """What is written reads back as the same network, bit for bit."""
 
-import dataclasses
 import json
 import tomllib
 
@@ -13,8 +12,11 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
 import jaxneuro as jn
+from jaxneuro import spec
 from jaxneuro.io import format_description, parse_description, read_description, write_description
+from jaxneuro.io._entry import Entry, FileSource
 from jaxneuro.io._models import known
+from jaxneuro.io._write import fields
 from jaxneuro.spec import UNITS
 from tests.io import files
 
@@ -58,43 +60,27 @@ def test_every_role_is_there():
     assert len(known(jn.connectivity.Rule)) >= 7
 
 
-def test_every_field_is_written():
-    """A field that is added to these must be added to the files."""
-    names = {
-        cls: tuple(f.name for f in dataclasses.fields(cls))
-        for cls in (
-            jn.Description,
-            jn.Population,
-            jn.Projection,
-            jn.Stimulation,
-            jn.Coupling,
-            jn.Modulator,
-            jn.Part,
-        )
-    }
-    assert names == {
-        jn.Description: (
-            *("populations", "projections", "stimuli", "areas", "couplings", "modulators"),
-        ),
-        jn.Modulator: (
-            *("name", "tau", "scales", "source", "signal", "per_spike"),
-            *("baseline", "start", "lowest", "highest"),
-        ),
-        jn.Population: ("name", "n", "model", "initial", "positions"),
-        jn.Projection: (
-            *("source", "target", "rule", "weight", "delay", "synapse", "release", "gain"),
-            *("plasticity", "axonal", "initial", "receptor_name", "release_name", "name"),
-        ),
-        jn.Stimulation: (
-            *("target", "stimulus", "weight", "synapse", "delay", "start", "stop"),
-            *("initial", "receptor_name", "name"),
-        ),
-        jn.Coupling: (
-            *("source", "target", "rule", "weight", "release", "synapse", "gain", "average"),
-            *("symmetric", "initial", "receptor_name", "name"),
-        ),
-        jn.Part: ("population", "where"),
-    }
+class Flashes(jn.Stimulation):
+    """A stimulation with a field that other stimulations do not have."""
+
+    phase: float = spec.field(spec.Number("ms"), default=0.5, kw_only=True, doc="its phase")
+
+
+@pytest.mark.parametrize("options", [{}, {"phase": 2.0}])
+def test_a_declared_field_is_a_key(options):
+    """One declaration makes a field a key that is read, written and refused."""
+    flashes = Flashes("E", jn.stimuli.Current(3.0), **options)
+    data = fields("", flashes)
+    assert data["phase"] == options.get("phase", 0.5)
+
+    def read(changed):
+        return Entry(FileSource("net", changed, lambda path: 7), (), changed).instance(Flashes)
+
+    assert read(data).phase == flashes.phase
+    assert read({k: x for k, x in data.items() if k != "phase"}).phase == 0.5
+    for wrong in ("phase", "fase"):
+        with pytest.raises(ValueError, match=f"net, line 7: .*{wrong}"):
+            read({**data, wrong: "late"})
 
 
 @both
