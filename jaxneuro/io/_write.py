@@ -1,11 +1,13 @@
 """Writes a description to a file."""
 
+import dataclasses
 import json
 import math
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import jax
@@ -147,40 +149,59 @@ def format_description(description: Description, format: str = "json") -> str:
     return text
 
 
-def _json_file(data: dict[str, Any]) -> str:
-    items = [f"  {json.dumps(key)}: {_json(value, 2, len(key) + 6)}" for key, value in data.items()]
-    return "{\n" + ",\n".join(items) + "\n}\n"
+@dataclasses.dataclass(frozen=True)
+class _Syntax:
+    """How a format writes values.
+
+    Attributes:
+        equals: the sign between a key and its value.
+        quoted: whether keys and infinite numbers have quotes.
+        broken: the types of values that may take several lines.
+    """
+
+    equals: str
+    quoted: bool
+    broken: type | UnionType
+
+    def pair(self, key: str, value: str) -> str:
+        """A key and the text of its value."""
+        is_bare = not self.quoted and re.fullmatch(r"[A-Za-z0-9_-]+", key)
+        return f"{key if is_bare else self.line(key)}{self.equals}{value}"
+
+    def line(self, value: Any) -> str:
+        """A value on one line."""
+        if isinstance(value, dict):
+            return "{" + ", ".join(self.pair(k, self.line(x)) for k, x in value.items()) + "}"
+        if isinstance(value, list):
+            return "[" + ", ".join(map(self.line, value)) + "]"
+        if isinstance(value, float) and math.isinf(value):
+            return f'"{value}"' if self.quoted else str(value)
+        # JSON text is TOML text, except for one character.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    def lines(self, value: Any, indent: int, used: int) -> str:
+        """A value on one line if it fits, else one item per line, or as many numbers as fit."""
+        can_break = isinstance(value, self.broken) and bool(value)
+        if not (can_break and _is_long(value)):
+            line = self.line(value)
+            if not can_break or used + len(line) <= _WIDTH:
+                return line
+        inner = " " * (indent + 2)
+        if isinstance(value, dict):
+            items = [
+                self.pair(k, self.lines(x, indent + 2, indent + len(k) + 6))
+                for k, x in value.items()
+            ]
+        elif isinstance(value[0], self.broken):
+            items = [self.lines(x, indent + 2, indent + 3) for x in value]
+        else:
+            items = _filled([self.line(x) for x in value], len(inner))
+        first, last = "{}" if isinstance(value, dict) else "[]"
+        body = ",\n".join(inner + item for item in items)
+        return f"{first}\n{body}\n{' ' * indent}{last}"
 
 
-def _json(value: Any, indent: int, used: int) -> str:
-    """A value as JSON: on one line if it fits, else one item per line."""
-    if not _is_long(value):
-        line = _json_line(value)
-        if used + len(line) <= _WIDTH or not isinstance(value, dict | list) or not value:
-            return line
-    inner = " " * (indent + 2)
-    if isinstance(value, dict):
-        pairs = (
-            f"{json.dumps(k, ensure_ascii=False)}: {_json(v, indent + 2, indent + len(k) + 6)}"
-            for k, v in value.items()
-        )
-        return "{\n" + ",\n".join(inner + pair for pair in pairs) + "\n" + " " * indent + "}"
-    if isinstance(value[0], dict | list):
-        body = ",\n".join(inner + _json(item, indent + 2, indent + 3) for item in value)
-    else:
-        body = _filled([_json_line(item) for item in value], inner)
-    return "[\n" + body + "\n" + " " * indent + "]"
-
-
-def _json_line(value: Any) -> str:
-    if isinstance(value, dict):
-        pairs = (f"{json.dumps(k, ensure_ascii=False)}: {_json_line(v)}" for k, v in value.items())
-        return "{" + ", ".join(pairs) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_json_line, value)) + "]"
-    if isinstance(value, float):
-        return f'"{value}"' if math.isinf(value) else repr(value)
-    return json.dumps(value, ensure_ascii=False)
+_JSON, _TOML = _Syntax(": ", True, dict | list), _Syntax(" = ", False, list)
 
 
 def _is_long(value: Any) -> bool:
@@ -190,73 +211,44 @@ def _is_long(value: Any) -> bool:
     return isinstance(value, list) and (len(value) > _WIDTH // 3 or any(map(_is_long, value)))
 
 
-def _filled(items: list[str], indent: str) -> str:
-    """Items of a list, as many per line as fit."""
-    lines, line = [], indent
-    for number, item in enumerate(items):
-        part = item + ("," if number + 1 < len(items) else "")
-        if len(line) + len(part) > _WIDTH and line.strip():
-            lines.append(line.rstrip())
-            line = indent
-        line += part + " "
-    return "\n".join([*lines, line.rstrip()])
+def _filled(items: list[str], indent: int) -> list[str]:
+    """Lines with as many items as fit after an indent and before a comma."""
+    lines = items[:1]
+    for number, item in enumerate(items[1:], 2):
+        longer = f"{lines[-1]}, {item}"
+        if indent + len(longer) + (number < len(items)) <= _WIDTH:
+            lines[-1] = longer
+        else:
+            lines.append(item)
+    return lines
+
+
+def _json_file(data: dict[str, Any]) -> str:
+    return _JSON.lines(data, 0, _WIDTH) + "\n"
 
 
 def _toml_file(data: dict[str, Any]) -> str:
     parts = []
     for key, value in data.items():
         if isinstance(value, dict):
-            parts.append("\n".join([f"[{key}]", *(_toml_pair(k, v) for k, v in value.items())]))
+            parts.append("\n".join([f"[{key}]", *map(_toml_pair, value.items())]))
         elif isinstance(value, list):
             parts += [_toml_table(key, item) for item in value]
         else:
-            parts.append(_toml_pair(key, value))
-    head, body = parts[:2], parts[2:]
-    return "\n\n".join(["\n".join(head), *body]) + "\n"
+            parts.append(_toml_pair((key, value)))
+    return "\n\n".join(["\n".join(parts[:2]), *parts[2:]]) + "\n"
 
 
 def _toml_table(name: str, item: dict[str, Any]) -> str:
     """An item of a list of tables; an object that does not fit on a line becomes a table."""
-    pairs = {key: _toml_pair(key, value) for key, value in item.items()}
-    own = {k for k, line in pairs.items() if isinstance(item[k], dict) and len(line) > _WIDTH}
-    lines = [f"[[{name}]]", *(line for key, line in pairs.items() if key not in own)]
-    for key in item:
-        if key in own:
-            lines += ["", f"[{name}.{_toml_key(key)}]"]
-            lines += [_toml_pair(k, v) for k, v in item[key].items()]
+    pairs = {key: _toml_pair((key, value)) for key, value in item.items()}
+    tables = [k for k, line in pairs.items() if isinstance(item[k], dict) and len(line) > _WIDTH]
+    lines = [f"[[{name}]]", *(line for key, line in pairs.items() if key not in tables)]
+    for key in tables:
+        lines += ["", f"[{name}.{key}]", *map(_toml_pair, item[key].items())]
     return "\n".join(lines)
 
 
-def _toml_pair(key: str, value: Any) -> str:
-    return f"{_toml_key(key)} = {_toml_list(value, 0, len(key) + 3)}"
-
-
-def _toml_list(value: Any, indent: int, used: int) -> str:
-    """A value on one line if it fits, else the items of a list on several lines."""
-    if not (isinstance(value, list) and _is_long(value)):
-        line = _toml(value)
-        if used + len(line) <= _WIDTH or not isinstance(value, list) or not value:
-            return line
-    inner = " " * (indent + 2)
-    if isinstance(value[0], list):
-        rows = (_toml_list(item, indent + 2, indent + 3) for item in value)
-        body = ",\n".join(inner + row for row in rows)
-    else:
-        body = _filled([_toml(item) for item in value], inner)
-    return f"[\n{body}\n{' ' * indent}]"
-
-
-def _toml_key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_toml_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, str):  # JSON text is TOML text, except for one character
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, float):  # repr writes inf as TOML does
-        return repr(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _toml_pair(item: tuple[str, Any]) -> str:
+    key, value = item
+    return _TOML.pair(key, _TOML.lines(value, 0, len(key) + 3))
