@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float, Float64, Int64
 
 from .. import spec
 from .._run.statistics import cvs_of_sums
@@ -50,7 +50,7 @@ def interval_cvs(
     at_least: int = 3,
     start: Time = None,
     stop: Time = None,
-) -> Float64[np.ndarray, " n"]:
+) -> Float[Any, " n"]:
     """Coefficient of variation (CV) of the intervals of each neuron, (n,).
 
     `CV = sd / mean` of the intervals of one neuron, the sd over all of them (as
