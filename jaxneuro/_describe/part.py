@@ -103,13 +103,13 @@ class PartKind(spec.Converted):
     def read(self, entry: Any) -> Any:
         if not isinstance(entry.value, dict):
             return spec.Name().read(entry)
-        known = ("population", "start", "stop", "indices", "area")
-        entry.check_keys("a part of a population", known, known[:1])
+        keys = ("population", "start", "stop", "indices", "area")
+        entry.check_keys("a part of a population", keys, keys[:1])
         chosen = [key for key in entry.value if key != "population"]
         if len(chosen) > 1 and {*chosen} != {"start", "stop"}:
-            given = " and ".join(chosen)
+            got = " and ".join(chosen)
             raise entry.error(
-                f"{entry.label}: give one of start and stop, indices, area; got {given}"
+                f"{entry.label}: give one of start and stop, indices, area; got {got}"
             )
         where: Any = None
         if "area" in chosen:

@@ -99,8 +99,8 @@ def plan(
     steps: a GPU would else ask the host before each of them.
     """
     bare = record.without_samples()
-    every = record.steps_between(dt) if record.samples else together
-    head = -first % every if record.samples else 0
+    every = record.steps_between(dt) if record.has_samples else together
+    head = -first % every if record.has_samples else 0
     if head > n_steps:
         return [RunPart(n_steps, n_steps if known or together > 1 else every, bare)]
     sampled, rest = (n_steps - head) // every * every, (n_steps - head) % every
@@ -356,7 +356,7 @@ def collect(
             sums[name] = joined_sums(before.sums[name], found)
     counts = jax.tree.map(lambda x: on_host(x)[:length], recording.counts)
     store.counts.put(before.steps, counts)
-    samples = length // record.steps_between(dt) if record.samples else 0
+    samples = length // record.steps_between(dt) if record.has_samples else 0
     if samples:
         sampled = jax.tree.map(lambda x: on_host(x)[:samples], recording.samples)
         store.samples.put(before.samples, sampled)
@@ -387,7 +387,7 @@ def joined(
 ) -> dict[str, Any]:
     """The fields of a `Result` of the chunks that are finished; `info` is that of the run."""
     first, done, every = int(start.step), finished.steps, record.steps_between(net.dt)
-    last = first + done if record.samples else first
+    last = first + done if record.has_samples else first
     samples = np.arange(first // every, last // every, dtype=np.int64) + 1
     sampled = store.samples.first(finished.samples)
     if sampled is None:  # the run was too short for one

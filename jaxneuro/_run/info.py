@@ -39,7 +39,7 @@ class RunInfo(NamedTuple):
             dt=net.dt,
             n_steps=n_steps,
             layout=layout(net),
-            every=record.steps_between(net.dt) if record.samples else 0,
+            every=record.steps_between(net.dt) if record.has_samples else 0,
             columns=tuple(
                 (key, tuple((name, tuple(x.tolist())) for name, x in found.items()))
                 for key, found in columns.items()

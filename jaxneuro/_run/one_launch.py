@@ -54,7 +54,7 @@ def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: in
         s.receptor is None and s.onto_all(group.n) for s in group.stimuli
     ):
         return False
-    if record.samplers.keys() - {"traces"} or record.statistics:
+    if record.all_recorders.keys() - {"traces"} or record.statistics:
         return False
     return all(name in net.populations for name in record.variables)
 
@@ -75,7 +75,7 @@ def fused(
     from .._kernels.gpu_fused_scan import FusedScan, fused_scan  # Pallas: only where it is needed
 
     (group,), (mine,) = runtime.groups, state.groups
-    every = record.steps_between(net.dt) if record.samples else 1
+    every = record.steps_between(net.dt) if record.has_samples else 1
     kept, places, names = _samples(net, state, record)
     spikes = record.spikes or record.rates
     how = FusedScan(group.n, n_steps, every, kept, spikes)

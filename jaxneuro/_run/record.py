@@ -19,7 +19,7 @@ from .._text import shown
 from ..spec import InvalidValueError
 from .chosen import Choice
 from .recorded import RECORDERS
-from .recorders import RECORDED, Called, OwnRecorder, Recorder, warn_of_unfed
+from .recorders import RECORDED, Moment, Own, OwnKind, Recorder, warn_of_unfed
 from .spikes import count_bits
 from .weight_recorders import Histogram
 
@@ -54,18 +54,18 @@ class Record(spec.Value, eq=True):
     CVs of a run whose spikes are not kept, a few numbers per neuron however long it is.
 
     A sampled v at a spike is the value before the reset; currents are those at the start of the
-    next step. A variable that is named and that nothing feeds is warned of.
+    next step. A named variable that receives no input gives a warning.
 
     The LFP proxy [pA] of a population is the sum over its receptors of the mean absolute current
-    that they give, which is none for `Delta` and `Direct`; where `Direct` feeds currents that are
-    in the neuron, it is warned of.
+    that they give, which is none for `Delta` and `Direct`. A population with `Direct` inputs to
+    currents of its neurons gives a warning.
 
     A `function` is part of the compiled program, which finds it again by identity: define it once,
     outside of a loop. One that is written anew for each run compiles each time.
 
-    `recorders` are of your own: hashable values, such as dataclasses with `frozen=True`, with a
-    method `sample(net, state, output)` that returns arrays, and maybe `check(net, state)`, which
-    raises for a network that does not fit. Their samples are in `result.samples`, by name.
+    `recorders` are your own recorders by name: hashable values, such as dataclasses with
+    `frozen=True`. The method `sample(net, state, output)` returns arrays, which are in
+    `result.samples[name]`. A method `check(net, state)` may refuse a network.
 
     Of plastic projections: `weights` chooses which of `net.weights` are sampled, `{"E->E": ...}`
     for all, or numbers, a slice or a mask, in the order of `net.connections(name)`;
@@ -122,7 +122,7 @@ class Record(spec.Value, eq=True):
         spec.Entries(Histogram()), default_factory=dict, doc="bins of histograms of weights"
     )
     recorders: Mapping[str, Any] = spec.field(
-        spec.Entries(OwnRecorder()), default_factory=dict, doc="recorders of your own, by name"
+        spec.Entries(OwnKind()), default_factory=dict, doc="recorders of your own, by name"
     )
 
     def __post_init__(self) -> None:
@@ -133,25 +133,25 @@ class Record(spec.Value, eq=True):
         for name in self.neurons.keys() - self.variables.keys():
             must = f"of names with variables, variables={{{name!r}: ...}}"
             raise InvalidValueError("Record", "neurons", must, repr(name))
-        if self.interval is not None and not self.samples:
+        if self.interval is not None and not self.has_samples:
             must = "None where nothing is sampled: spikes and counts are those of every step"
             raise InvalidValueError("Record", "interval", must, f"{self.interval:g} ms")
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the fields that record something."""
+        """Return a table of the fields that record something, for notebooks."""
         rows = []
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if field.name != "interval" and value:
                 rows.append((field.metadata["doc"], "yes" if value is True else shown(value)))
-        if self.samples:
+        if self.has_samples:
             every = "every step" if self.interval is None else f"every {self.interval:g} ms"
             rows.append(("sampled", every))
         return page("Record", [table(("what", "which"), rows)])
 
     @property
-    def samplers(self) -> dict[str, Recorder]:
-        """The recorders, by the name of their samples."""
+    def all_recorders(self) -> dict[str, Recorder]:
+        """The recorders of all keywords, by the name of their samples."""
         made = {
             "traces": (self.variables, self.neurons),
             "means": (self.means,),
@@ -161,12 +161,12 @@ class Record(spec.Value, eq=True):
             "weight_histograms": (self.weight_histograms,),
         }
         named = {k: RECORDERS[k](*args) for k, args in made.items() if args[0]}  # type: ignore[call-arg]
-        return named | {k: Called(x, f"recorders[{k!r}]") for k, x in self.recorders.items()}
+        return named | {name: Own(name, x) for name, x in self.recorders.items()}
 
     @property
-    def samples(self) -> bool:
+    def has_samples(self) -> bool:
         """Whether anything is sampled."""
-        return bool(self.samplers)
+        return bool(self.all_recorders)
 
     def steps_between(self, dt: float) -> int:
         """Time steps of `dt` [ms] from one sample to the next.
@@ -215,7 +215,7 @@ class Record(spec.Value, eq=True):
         """Warn of named variables without an input, and of an LFP that leaves currents out."""
         named = {k: {*self.variables.get(k, ()), *self.means.get(k, ())} for k in net.names}
         warn_of_unfed(net, {name: variables for name, variables in named.items() if variables})
-        for recorder in self.samplers.values():
+        for recorder in self.all_recorders.values():
             recorder.warn(net)
 
     def shared(self, net: Network, state: NetworkState) -> dict[str, dict[str, str]]:
@@ -236,7 +236,7 @@ class Record(spec.Value, eq=True):
 
     def check(self, net: Network, state: NetworkState) -> None:
         """Raise `ValueError` for a name, variable or neuron that the network does not have."""
-        for recorder in self.samplers.values():
+        for recorder in self.all_recorders.values():
             recorder.check(net, state)
         self.check_statistics(net)
 
@@ -247,19 +247,20 @@ class Record(spec.Value, eq=True):
 
     def columns(self, net: Network, state: NetworkState) -> dict[str, dict[str, Any]]:
         """Return the numbers of the columns of samples, by recorder and name; see `Recorder`."""
-        return {k: x for k, r in self.samplers.items() if (x := r.columns(net, state))}
+        return {k: x for k, r in self.all_recorders.items() if (x := r.columns(net, state))}
 
     def constants(self, net: Network) -> dict[str, dict[str, Any]]:
         """Return what all samples share, by recorder and name; see `Recorder`."""
-        return {k: x for k, r in self.samplers.items() if (x := r.constants(net))}
+        return {k: x for k, r in self.all_recorders.items() if (x := r.constants(net))}
 
     def sample(self, net: Network, state: NetworkState, output: Output) -> dict[str, Any]:
         """Return the samples at the end of a step, by recorder."""
-        return {k: r.sample(net, state, output) for k, r in self.samplers.items()}
+        now = Moment(net, state, output)
+        return {k: r.sample(now) for k, r in self.all_recorders.items()}
 
     def shapes(self, net: Network, state: NetworkState) -> dict[str, Any]:
         """Return the shapes and dtypes of the samples of one step."""
-        return _sampled_now.eval_shape(self, net, state) if self.samples else {}
+        return _sampled_now.eval_shape(self, net, state) if self.has_samples else {}
 
     def sample_bytes(self, net: Network, state: NetworkState) -> int:
         """Return the bytes of the samples of one step."""

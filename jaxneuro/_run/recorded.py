@@ -13,7 +13,7 @@ from .._network.names import NoSuchNameError, register_dictionary
 from .._numerics.windows import in_window, part_of_run
 from .._text import shown
 from .chosen import chosen
-from .recorders import LFP, Called, Means, Recorder, Traces
+from .recorders import LFP, Function, Means, Recorder, Traces
 from .spike_trains import SpikeTrains, trains_text
 from .spikes import Events, spike_times, steps_near
 from .statistics import SpikeSums, joined_sums, sums_of_events
@@ -33,7 +33,7 @@ RECORDERS: dict[str, type[Recorder]] = {
     "traces": Traces,
     "means": Means,
     "lfp": LFP,
-    "function": Called,
+    "function": Function,
     "weights": Weights,
     "weight_histograms": WeightHistograms,
 }
@@ -89,8 +89,7 @@ def sampled(recorder: str, words: str) -> Any:
     """A property with the samples of a recorder of this package."""
 
     def get(run: Any) -> Any:
-        found = run.samples.get(recorder)
-        return recorded(recorder, {}) if found is None else found
+        return run.samples[recorder] if recorder in run.samples else recorded(recorder, {})
 
     return property(get, doc=words)
 

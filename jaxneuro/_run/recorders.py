@@ -1,7 +1,7 @@
-"""Recorders: what is sampled in a run, from the step that takes a sample to the file that holds it.
+"""Recorders: each takes one kind of sample.
 
-A recorder is a hashable value, part of the compiled program. `Record` makes those of its keywords;
-scans, chunks, batches, results and files of runs go through them by name, and know no other.
+A recorder is a hashable value, part of the compiled program. `Record` makes one of each keyword.
+Scans, chunks, batches, results and files loop over the recorders by name.
 """
 
 import dataclasses
@@ -37,8 +37,8 @@ class Signal(NamedTuple):
         what: `v`, `mean v`, `lfp`, `weights` or `weight histogram`.
         variable: `v`, `lfp` or `weight`, which decides the unit.
         samples: (samples, columns), or (samples,) of a whole population.
-        of: what the columns are, "neuron" or "synapse"; "" without columns.
-        numbers: the numbers of these neurons or synapses.
+        of: the meaning of a column, "neuron" or "synapse"; "" without columns.
+        numbers: the numbers of the neurons or synapses of the columns.
     """
 
     name: str
@@ -54,17 +54,40 @@ class Signal(NamedTuple):
         return f"{self.name} {self.variable if self.of else self.what}"
 
 
-class Recorder(ABC):
-    """One kind of sample.
+class Moment:
+    """The end of a step, at which recorders take their samples.
 
     Attributes:
-        kind: what samples are of, for errors.
-        how: the arguments of `Record` that record `{name}`, for errors.
-        axes: the axes of an array of samples, that of the samples included.
-        by_variable: whether a name has several variables.
-        what: how a signal is called; before the variable if there are several.
-        variable: the variable of a signal, if there is one alone.
-        of: what columns are, "neuron" or "synapse"; "" without columns.
+        net, state, output: the network, its state, and the output of the step.
+    """
+
+    def __init__(self, net: Network, state: NetworkState, output: Output) -> None:
+        self.net, self.state, self.output = net, state, output
+        self._weights: dict[str, Any] = {}
+
+    @property
+    def whole(self) -> NetworkState:
+        """The state on one device."""
+        return self.net.whole(self.state)
+
+    def weights(self, name: str) -> Float[Array, " synapses"]:
+        """The weights of a plastic projection, for which its synapses are visited once."""
+        if name not in self._weights:
+            self._weights[name] = self.net.weights(self.state, name)
+        return self._weights[name]
+
+
+class Recorder(ABC):
+    """A recorder takes one kind of sample.
+
+    Attributes:
+        kind: the owner of a sample in words, for errors; "" if samples have no owner.
+        how: the arguments of `Record` for `{name}`, for errors.
+        axes: the number of axes of the samples of a run.
+        by_variable: whether a name has samples of several variables.
+        what: the name of a signal, or what stands before its variable.
+        variable: the variable, if a name has one alone.
+        of: the meaning of a column, "neuron" or "synapse"; "" without columns.
     """
 
     kind: ClassVar[str] = ""
@@ -76,7 +99,7 @@ class Recorder(ABC):
     of: ClassVar[str] = ""
 
     @abstractmethod
-    def sample(self, net: Network, state: NetworkState, output: Output) -> Any:
+    def sample(self, now: Moment) -> Any:
         """Return the sample at the end of a step: arrays by name."""
 
     def check(self, net: Network, state: NetworkState) -> None:  # noqa: B027
@@ -95,7 +118,7 @@ class Recorder(ABC):
 
     @classmethod
     def signals(cls, samples: Any, columns: Mapping[str, Any]) -> Iterator[Signal]:
-        """Yield the samples by name and variable, `columns` as those of the run."""
+        """Yield the samples of each name and variable; `columns` are those of this recorder."""
         for name, values in samples.items() if cls.kind else ():
             for variable, x in values.items() if cls.by_variable else ((cls.variable, values),):
                 what = cls.what + variable if cls.by_variable else cls.what
@@ -135,9 +158,9 @@ class Traces(Recorder):
             out[name] = chosen.indices(f"neurons of {name!r}", size.shape[-1])
         return out
 
-    def sample(self, net: Network, state: NetworkState, output: Output) -> Any:
+    def sample(self, now: Moment) -> Any:
         out: dict[str, dict[str, Any]] = {}
-        for name, variable, x in _values(net, state, self.variables):
+        for name, variable, x in _values(now.net, now.state, self.variables):
             index = self._chosen(name, x.shape[-1])
             x = x if index is None else x[index.astype(np.int32)]
             out.setdefault(name, {})[variable] = x
@@ -163,10 +186,10 @@ class Means(Recorder):
         for _ in _values(net, state, self.variables):
             pass
 
-    def sample(self, net: Network, state: NetworkState, output: Output) -> Any:
+    def sample(self, now: Moment) -> Any:
         out: dict[str, dict[str, Any]] = {}
-        for name, variable, x in _values(net, state, self.variables):
-            out.setdefault(name, {})[variable] = lattice_mean(x.astype(net.dtype))
+        for name, variable, x in _values(now.net, now.state, self.variables):
+            out.setdefault(name, {})[variable] = lattice_mean(x.astype(now.net.dtype))
         return out
 
 
@@ -194,34 +217,40 @@ class LFP(Recorder):
                     "those inside the neuron, which jn.synapses.Direct feeds: record them by name"
                 )
 
-    def sample(self, net: Network, state: NetworkState, output: Output) -> Any:
-        return {name: lfp_proxy(net, state, name) for name in self.names}
+    def sample(self, now: Moment) -> Any:
+        return {name: lfp_proxy(now.net, now.state, name) for name in self.names}
 
 
 @dataclasses.dataclass(frozen=True)
-class Called(Recorder):
-    """A function of a user, or a recorder of a user, and the field of `Record` that has it."""
+class Function(Recorder):
+    """A function of a user."""
 
-    function: Any
-    field: str = "function"
+    function: Callable
+
+    def sample(self, now: Moment) -> Any:
+        return _called("function", "(state, output)", self.function, now.whole, now.output)
+
+
+@dataclasses.dataclass(frozen=True)
+class Own(Recorder):
+    """A recorder of a user, and its name."""
+
+    name: str
+    recorder: Any
 
     def check(self, net: Network, state: NetworkState) -> None:
-        if self.field != "function" and hasattr(self.function, "check"):
-            self.function.check(net, state)
+        if hasattr(self.recorder, "check"):
+            self.recorder.check(net, state)
 
-    def sample(self, net: Network, state: NetworkState, output: Output) -> Any:
-        given = net.whole(state), output
-        call = self.function
-        if self.field != "function":
-            call, given = self.function.sample, (net, *given)
-        value = _called(self.field, call, given)
-        refuse_frozen("Record", self.field, call, given)
-        return value
+    def sample(self, now: Moment) -> Any:
+        field, takes = f"recorders[{self.name!r}]", "(net, state, output)"
+        return _called(field, takes, self.recorder.sample, now.net, now.whole, now.output)
 
 
-def _called(field: str, function: Callable, given: tuple) -> Any:
+def _called(field: str, takes: str, function: Callable, *arguments: Any) -> Any:
+    """The arrays that a function of a user returns; raises for one that cannot be traced."""
     try:
-        value = function(*given)
+        value = function(*arguments)
         leaves = jax.tree.leaves(value)
         for leaf in leaves:
             jnp.asarray(leaf)
@@ -232,18 +261,18 @@ def _called(field: str, function: Callable, given: tuple) -> Any:
         )
         raise InvalidValueError("Record", field, must, type(error).__name__) from error
     except Exception as error:  # a function of the user may raise anything
-        takes = "(state, output)" if field == "function" else "(net, state, output)"
         must = f"a function of {takes} that JAX can trace and that returns arrays"
         got = f"{type(error).__name__}: {error}"
         raise InvalidValueError("Record", field, must, got) from error
     if not leaves:
         must = "one that returns what is to be sampled, an array or several"
         raise InvalidValueError("Record", field, must, repr(value), " (is there a return?)")
+    refuse_frozen("Record", field, function, arguments)
     return value
 
 
 @dataclasses.dataclass(frozen=True)
-class OwnRecorder(spec.Kind):
+class OwnKind(spec.Kind):
     """A recorder of a user: a hashable value with a method `sample(net, state, output)`."""
 
     def convert(self, value: Any) -> Any:

@@ -300,11 +300,11 @@ class Result:
         Raises:
             InvalidValueError: if nothing was sampled under that name.
         """
-        found = signals(self)
-        names = dict.fromkeys(signal.name for signal in found)
-        spec.check_known("sampled population or projection", name, names)
-        mine = {signal.what: signal.samples for signal in found if signal.name == name}
-        return {"time": self.sample_times, **mine}
+        by_name: dict[str, dict[str, Any]] = {}
+        for signal in signals(self):
+            by_name.setdefault(signal.name, {})[signal.what] = signal.samples
+        spec.check_known("sampled population or projection", name, by_name)
+        return {"time": self.sample_times, **by_name[name]}
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes all but the network to a file, which `Result.load` reads.

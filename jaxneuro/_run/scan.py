@@ -84,11 +84,11 @@ def scan_turns(
     Of its `n_steps`, `done` int32 () are made if given, a multiple of those between two samples.
     """
     state, inputs, record = _checked(net, state, n_steps, inputs, record)
-    every = record.steps_between(net.dt) if record.samples else 1
+    every = record.steps_between(net.dt) if record.has_samples else 1
     net = as_arguments(net)
     runtime, together = net.expand(), 1
     if isinstance(runtime, ShardedNetwork):
-        together = runtime.steps_together(every if record.samples else n_steps)
+        together = runtime.steps_together(every if record.has_samples else n_steps)
         every = max(every, together)
     turns = None if done is None else done // every
 
@@ -127,7 +127,7 @@ def _checked(
     check_arrays(net, state)
     record = record.named(net, state)
     record.check(net, state)
-    every = record.steps_between(net.dt) if record.samples else 1
+    every = record.steps_between(net.dt) if record.has_samples else 1
     if n_steps % every:
         must = f"a multiple of the {every} steps of the record's interval, {record.interval:g} ms"
         raise InvalidValueError("scan", "n_steps", must, str(n_steps))

@@ -400,7 +400,7 @@ class _Run:
     def _samples(self, n_steps: int) -> int:
         """How many samples an interval takes at most."""
         length = n_steps if self.saved is None else min(self.saved.every, n_steps)
-        every = self.record.steps_between(self.net.dt) if self.record.samples else length + 1
+        every = self.record.steps_between(self.net.dt) if self.record.has_samples else length + 1
         return (self.first % every + length) // every
 
     def _ends_interval(self, offset: int) -> bool:
@@ -487,7 +487,7 @@ class _Run:
                 with progress.meanwhile("compiling"):
                     programs[key], seconds = program(args, *key)
                 self.compile_s += seconds
-        if not any(part.record.samples for part in parts):  # else `scan` has checked it
+        if not any(part.record.has_samples for part in parts):  # else `scan` has checked it
             self.record.check(self.net, self.start_state)
         return programs
 

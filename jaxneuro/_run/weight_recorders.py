@@ -11,10 +11,10 @@ from jaxtyping import Array, Float, Int32, Int64
 from .. import spec
 from .._arrays import AnyArray, is_traced
 from .._network.network import Network
-from .._network.state import NetworkState, Output
+from .._network.state import NetworkState
 from .._network.weights import plastic_pathway
 from ..spec import InvalidValueError
-from .recorders import Recorder
+from .recorders import Moment, Recorder
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Weights(Recorder):
         numbers = {name: self._numbers(net, name) for name in self.chosen}
         return {name: x for name, x in numbers.items() if x is not None}
 
-    def sample(self, net: Network, state: NetworkState, output: Output) -> Any:
+    def sample(self, now: Moment) -> Any:
         out = {}
         for name in self.chosen:
-            weights, numbers = net.weights(state, name), self._numbers(net, name)
+            weights, numbers = now.weights(name), self._numbers(now.net, name)
             out[name] = weights if numbers is None else weights[numbers.astype(np.int32)]
         return out
 
@@ -67,8 +67,9 @@ class WeightHistograms(Recorder):
     def constants(self, net: Network) -> dict[str, Any]:
         return {name: bin_edges(net, name, bins) for name, bins in self.bins.items()}
 
-    def sample(self, net: Network, state: NetworkState, output: Output) -> Any:
-        return {k: _counted(net.weights(state, k), x) for k, x in self.constants(net).items()}
+    def sample(self, now: Moment) -> Any:
+        edges = self.constants(now.net)
+        return {name: _counted(now.weights(name), x) for name, x in edges.items()}
 
 
 class Bins(NamedTuple):

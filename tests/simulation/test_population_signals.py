@@ -140,7 +140,7 @@ def test_no_record_changes_a_bit_of_the_dynamics():
     for *chosen, often in DESIGN:
         parts = {k: x for (k, x), on in zip(PARTS.items(), chosen, strict=True) if on}
         record = jn.Record(**{"spikes": False, **parts})
-        if record.samples:
+        if record.has_samples:
             record = dataclasses.replace(record, interval=0.1 if often else 0.5)
         state, _ = run(NET, NET.init(0), 120, None, record)
         for x, y in zip(jax.tree.leaves(state), jax.tree.leaves(want), strict=True):

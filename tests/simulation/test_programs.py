@@ -39,7 +39,7 @@ def test_chunks_make_up_the_run(n_steps, first, every, full, known):
     between = functools.partial(jn.Record.steps_between, dt=0.1)
     at, samples = first, []
     for part in parts:
-        if part.record.samples:
+        if part.record.has_samples:
             assert part.steps % between(part.record) == part.room % between(part.record) == 0
             samples += range(at + between(part.record), at + part.steps + 1, between(part.record))
         at += part.steps

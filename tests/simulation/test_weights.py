@@ -149,6 +149,16 @@ def test_which_synapses(given, numbers):
     assert both.sample_bytes(NET, state) == 4 * (SYNAPSES + 50)
 
 
+def test_a_sample_visits_the_synapses_once(monkeypatch):
+    """For chosen weights and a histogram of one projection."""
+    visits, weights = [], jn.Network.weights
+    counting = lambda net, *given: visits.append(1) or weights(net, *given)  # noqa: E731
+    monkeypatch.setattr(jn.Network, "weights", counting)
+    record = jn.Record(weights={NAME: [0]}, weight_histograms={NAME: 5})
+    record.sample(NET, NET.init(0), None)
+    assert len(visits) == 1
+
+
 def test_files(run, tmp_path):
     path = tmp_path / "run.npz"
     run.save(path)
