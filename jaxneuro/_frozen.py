@@ -6,69 +6,67 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ._arrays import is_traced
 from .spec import InvalidValueError
 
-_MUST = "one that draws nothing itself (numbers that are to stay are drawn outside of it)"
+_MUST = "free of random draws (numbers that stay are drawn outside of it)"
 _DRAWS = {"random_bits", "threefry2x32", "rng_bit_generator", "rng_uniform"}
 
 
-def trace(function: Callable, *given: Any) -> tuple[Any, Any]:
-    """The jaxpr of a function, and what it returns."""
-    # A function of its own each time: nothing is kept from the last trace.
-    return jax.make_jaxpr(lambda *x: function(*x), return_shape=True)(*given)
-
-
-def refuse_frozen(
+def trace(
     owner: str,
     field: str,
     function: Callable,
-    given: tuple,
-    first: Any = None,
-    *,
-    fixed: int = 0,
+    *arguments: Any,
+    n_fixed: int = 0,
     must: str = _MUST,
     hint: str = "",
-) -> None:
-    """Raises `InvalidValueError` for a function whose random numbers are always the same.
+) -> tuple[Any, Any]:
+    """Trace a function of a user, once; return its jaxpr and the shapes of its results.
 
     Args:
         owner, field: what the function is.
-        function: the function, which is traced once more.
-        given: its arguments, as `trace` takes them.
-        first: its jaxpr (default: traced here).
-        fixed: how many of the first arguments, as leaves, never change.
-        must: what it must be.
+        function: the function.
+        *arguments: its arguments, arrays or their shapes.
+        n_fixed: the number of leaves, the first of all arguments, that never change.
+        must: what the function must be.
         hint: what may have been meant.
+
+    Raises:
+        InvalidValueError: if the function draws from `np.random`, or with a key that never changes.
     """
-    first = trace(function, *given)[0] if first is None else first
-    varying = [k >= fixed for k in range(len(first.jaxpr.invars))]
-    got = ""
-    if not _same_numbers(first, trace(function, *given)[0]):
-        # NumPy, random, a counter or a list outside: the function is traced once.
-        got = "other numbers at a second trace: it uses something outside that changes"
-    elif _draws_alike(first.jaxpr, varying):
-        got = "numbers of a key that never changes"
-    if got:
-        raise InvalidValueError(owner, field, must, got, hint)
+    with no_global_draws(owner, field, hint, must):
+        # A new function each time: JAX returns no jaxpr of an earlier trace.
+        closed, out = jax.make_jaxpr(lambda *x: function(*x), return_shape=True)(*arguments)
+    check_keys(owner, field, closed.jaxpr, n_fixed, hint, must)
+    return closed, out
+
+
+def check_keys(
+    owner: str, field: str, jaxpr: Any, n_fixed: int = 0, hint: str = "", must: str = _MUST
+) -> None:
+    """Raises `InvalidValueError` for a traced function that draws with a key that never changes.
+
+    The arguments are those of `trace`.
+    """
+    if _draws_alike(jaxpr, [k >= n_fixed for k in range(len(jaxpr.invars))]):
+        raise InvalidValueError(owner, field, must, "numbers of a key that never changes", hint)
 
 
 @contextlib.contextmanager
-def no_global_draws(owner: str, field: str, hint: str = "") -> Iterator[None]:
-    """Around a function that is too costly for a second call: `np.random` must rest.
+def no_global_draws(owner: str, field: str, hint: str = "", must: str = _MUST) -> Iterator[None]:
+    """A block that calls a function of a user, which must not draw from `np.random`.
 
-    Nothing is said of `random`, which JAX itself may use while it traces.
+    Draws from `random` are allowed: JAX itself may use it during a trace.
 
     Raises:
-        InvalidValueError: where `np.random` was drawn from.
+        InvalidValueError: if the block has drawn from `np.random`.
     """
     before = _global_state()
     yield
     if _global_state() != before:
-        raise InvalidValueError(owner, field, _MUST, "draws from np.random", hint)
+        raise InvalidValueError(owner, field, must, "draws from np.random", hint)
 
 
 def _global_state() -> bytes:
@@ -98,12 +96,6 @@ def _draws_alike(jaxpr: Any, varying: list[bool]) -> bool:
     return False
 
 
-def _same_numbers(first: Any, second: Any) -> bool:
-    """Whether the numbers that are written into two traces of a function are the same."""
-    a, b = [*_constants(first)], [*_constants(second)]
-    return len(a) == len(b) and all(map(_equal, a, b))
-
-
 def _jaxprs(value: Any) -> Iterator[Any]:
     """The traced functions inside a parameter of an equation."""
     if (hasattr(value, "jaxpr") and hasattr(value, "consts")) or hasattr(value, "eqns"):
@@ -111,24 +103,3 @@ def _jaxprs(value: Any) -> Iterator[Any]:
     elif isinstance(value, tuple | list):
         for x in value:
             yield from _jaxprs(x)
-
-
-def _constants(closed: Any) -> Iterator[Any]:
-    yield from getattr(closed, "consts", ())
-    jaxpr = getattr(closed, "jaxpr", closed)
-    yield from (x.val for x in jaxpr.outvars if hasattr(x, "val"))
-    for equation in jaxpr.eqns:
-        yield from (x.val for x in equation.invars if hasattr(x, "val"))
-        for value in equation.params.values():
-            for x in _jaxprs(value):
-                yield from _constants(x)
-
-
-def _equal(x: Any, y: Any) -> bool:
-    if is_traced(x) or is_traced(y):
-        return True
-    kinds = [getattr(z, "dtype", np.dtype(type(z)) if np.isscalar(z) else None) for z in (x, y)]
-    if any(k is None or not jnp.issubdtype(k, np.number) for k in kinds):
-        return True  # keys and flags
-    x, y = np.asarray(x), np.asarray(y)
-    return x.shape == y.shape and bool(np.array_equal(x, y, equal_nan=x.dtype.kind == "f"))

@@ -160,7 +160,9 @@ class Synapse(Model):
     `port_fills` as of `Neuron`. `weight_sign` says that weights must be at least 0 (1) or at most 0
     (-1); 0 allows both.
     `weight_unit` is `"pA"` or `"nS"`: `build` warns of weights that are far too small for it. With
-    `""` weights may be of any size.
+    `""` weights may be of any size. `response_area` is the largest area under the response to an
+    arrival of weight 1, divided by the longest of the `time_constants`: `build` needs it to warn of
+    weights that do not move v. 0 means that it is not known.
     `state_bounds` says between what start values and other values that are set must lie,
     `{"r": (0.0, 1.0)}`: None for no bound, the name of a field, `"kinetics.highest"`, for its
     number. A third entry is `int` for whole numbers, `Distribution` where one may reach beyond.
@@ -170,6 +172,7 @@ class Synapse(Model):
     port_fills: ClassVar[Mapping[str, tuple]] = {}
     weight_sign: ClassVar[int] = 0
     weight_unit: ClassVar[str] = ""
+    response_area: ClassVar[float] = 0.0
     state_bounds: ClassVar[Mapping[str, tuple]] = {}
 
     @abstractmethod

@@ -36,7 +36,7 @@ from .._progress import Progress, is_shown
 from ..spec import InvalidValueError
 from .contract import check_roles
 from .couplings import build_coupling, check_coupling
-from .drives import check_apart, check_neuron, gap_coupled
+from .drives import check_neuron, gap_coupled
 from .grouping import Grouping, Settings, synapse_of
 from .groups import build_group
 from .memory import check_fits, state_bytes
@@ -129,7 +129,7 @@ def build(
     check_units(description, dt)
     _check_models(description, dt, dtype)
     over = _check_mesh(description, mesh, axis, partition, rate, deterministic)
-    check_plastic(description, dt, dtype, weights, deterministic)
+    rules = check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
@@ -144,7 +144,7 @@ def build(
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dt, dtype) for number in numbers]
     _check_groups(grouping, groups, dt, dtype, mesh)
-    settings = Settings(seed, dt, dtype, weights)
+    settings = Settings(seed, dt, dtype, weights, rules)
     couplings = _build_couplings(grouping, groups, drawn, settings)
     points = _points(description, resolver, dtype)
     known = fingerprint(description, seed, dt, str(dtype), str(weights), deterministic)
@@ -202,14 +202,11 @@ def _check_groups(
     grouping: Grouping, groups: list[Group], dt: float, dtype: np.dtype, mesh: Mesh | None
 ) -> None:
     """Raises `InvalidValueError` for neurons and releases that do not do what the network needs."""
+    facts, laid_by = [], "" if mesh is None else "build"
     for group in groups:
         coupled = gap_coupled(grouping.description, group)
-        check_neuron(group, dt, dtype, coupled=coupled)
-    check_releases(grouping, dt, dtype)
-    if mesh is not None:
-        d = grouping.description
-        releases = [(p.label, p.release) for p in (*d.projections, *d.couplings)]
-        check_apart("build", groups, releases, dt, dtype)
+        facts.append(check_neuron(group, dt, dtype, coupled=coupled, laid_by=laid_by))
+    check_releases(grouping, facts, dt, dtype, laid_by)
 
 
 def _build_couplings(

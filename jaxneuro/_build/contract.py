@@ -1,12 +1,9 @@
 """The contract: what the methods of a model take and return, one table per role.
 
-`build` holds every model to its role before anything is drawn. A method is traced for two neurons;
-one of a class of a user also for 101, since a size that is written by hand does not fit both. The
-step of such a class is traced once more, so that numbers which it draws once are found.
+`build` checks every model before anything is drawn: it traces the methods for `TRIED` neurons.
 """
 
 import contextlib
-import functools
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -14,12 +11,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Jaxpr
+from jax.extend.core import ClosedJaxpr
 
 from .. import _model
 from .._describe.description import Description
 from .._fields import Model
-from .._frozen import refuse_frozen, trace
+from .._frozen import trace
 from .._model import (
     Drive,
     Neuron,
@@ -33,7 +30,11 @@ from .._network.group import initial_state
 from .._network.members import as_floating
 from ..spec import InvalidValueError
 from ..synapses import Into
+from .jaxprs import mixing
 from .merge import alone, any_state
+
+# The number of neurons in a trace: one that no user writes by hand, and that no table has.
+TRIED = 1009
 
 
 class Returned(NamedTuple):
@@ -166,34 +167,59 @@ def _hold_state(owner: str, method: str, before: Any, after: Any) -> None:
 
 
 def step(
-    owner: str, model: Any, call: Callable, state: Any, given: tuple, n: int, takes: str
-) -> tuple[Jaxpr, Any]:
-    """The traced step of a model, held to its role: its jaxpr, and what it returns.
+    owner: str,
+    model: Any,
+    call: Callable,
+    state: Any,
+    inputs: tuple,
+    takes: str,
+    *,
+    n: int = TRIED,
+    laid_by: str = "",
+) -> tuple[ClosedJaxpr, Any]:
+    """Trace the step of a model, once; return its jaxpr and what it returns.
 
     Args:
-        owner: whose step it is.
+        owner: the model, for errors.
         model: the model.
-        call: a function of the model, the state and `given`.
+        call: a function of the model, the state and the inputs.
         state: the traced state.
-        given: what the step gets beside the state.
-        n: how many neurons it is for.
-        takes: what it gets, for the error where it raises.
+        inputs: the arguments of the step after the state.
+        takes: the same in words, for the error of a step that raises.
+        n: the number of neurons.
+        laid_by: the function that lays the network over a mesh, where neurons must not depend on
+            each other; "" for a network on one device.
+
+    Raises:
+        InvalidValueError: for a step that does not fit the role of the model.
     """
     with traced(owner, "step", f"the state {shapes(state)}{takes}"):
-        closed, out = trace(call, model, state, *given)
+        fixed = len(jax.tree.leaves(model))
+        arguments = model, state, *inputs
+        closed, out = traced_method(
+            owner, model, "step", call, *arguments, n_fixed=fixed, must=_STEADY
+        )
     hold(owner, model, "step", out, n, state)
-    own = own_part(model)
-    if own is not None:
-        whose = owner if own is model else f"{type(own).__name__} of {owner}"
-        all_given, fixed = (model, state, *given), len(jax.tree.leaves(model))
-        refuse_frozen(whose, "step", call, all_given, closed, fixed=fixed, must=_STEADY)
-    return closed.jaxpr, out
+    if laid_by and is_own(model) and (name := mixing(closed.jaxpr, n)):
+        must = f"one that computes each neuron by itself over a mesh ({laid_by})"
+        got = f"{name}, which mixes neurons: let them interact by a projection or a coupling"
+        raise InvalidValueError(owner, "step", must, got)
+    return closed, out
 
 
 _STEADY = (
     "one that draws from a stream, stream.bits(step) (subclass jn.StochasticNeuron or "
     "jn.StochasticRelease; init of a stimulus gets one), and keeps what changes in its state"
 )
+
+
+def traced_method(
+    owner: str, model: Any, method: str, call: Callable, *arguments: Any, **options: Any
+) -> tuple[ClosedJaxpr, Any]:
+    """Trace a method of a model, once; that of a user must not draw random numbers."""
+    if is_own(model):
+        return trace(owner, method, call, *arguments, **options)
+    return jax.make_jaxpr(call, return_shape=True)(*arguments)
 
 
 @contextlib.contextmanager
@@ -222,42 +248,38 @@ _UNKNOWN = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionE
 
 
 def is_own(model: Any) -> bool:
-    """Whether the class of a model is one of a user."""
-    return not type(model).__module__.startswith("jaxneuro.")
+    """Whether the class of a model, or of a part of it such as a channel, is one of a user."""
+    own = lambda x: isinstance(x, Model) and not type(x).__module__.startswith("jaxneuro.")  # noqa: E731
+    return any(map(own, jax.tree.leaves(model, is_leaf=own)))
 
 
-def own_part(model: Any) -> Any:
-    """A model, or a part of it such as a channel, whose class is one of a user; else None."""
-    own = lambda x: isinstance(x, Model) and is_own(x)  # noqa: E731
-    return next(filter(own, jax.tree.leaves(model, is_leaf=own)), None)
-
-
-def tried_sizes(model: Any) -> tuple[int, ...]:
-    """For how many neurons a model is traced."""
-    return (2, 101) if is_own(model) else (2,)
-
-
-def traced_state(owner: str, init: Callable[[], Any], n: int, dtype: np.dtype) -> Any:
-    """The traced state of n neurons as the network holds it.
+def traced_state(owner: str, init: Callable[[int], Any], dtype: np.dtype) -> Any:
+    """The traced state of `TRIED` neurons as the network holds it.
 
     Raises:
         InvalidValueError: for an `init` that does not return named arrays, one entry per neuron.
     """
 
     def made() -> Any:
-        state = init()
+        state = init(TRIED)
         if isinstance(state, dict):  # variables are known by their names
             must = "one that returns a NamedTuple of arrays (class State(NamedTuple): v: jax.Array)"
             raise InvalidValueError(owner, "init", must, "a dict")
         if not all(hasattr(x, "dtype") for x in jax.tree.leaves(state)):
-            raise broken(owner, "init", "arrays, such as jnp.zeros(n)", state, n)
+            raise broken(owner, "init", "arrays, such as jnp.zeros(n)", state, TRIED)
         return as_floating(state, dtype)
 
     with traced(owner, "init", "the number of neurons"):
         state = jax.eval_shape(made)
-    if any(x.ndim and n not in x.shape and not _is_key(x) for x in jax.tree.leaves(state)):
-        raise broken(owner, "init", "arrays of shape (n,), one number per neuron", state, n)
+    if any(x.ndim and TRIED not in x.shape and not _is_key(x) for x in jax.tree.leaves(state)):
+        raise broken(owner, "init", "arrays of shape (n,), one number per neuron", state, TRIED)
     return state
+
+
+def has_voltage(neuron: Neuron) -> bool:
+    """Whether synapses, releases and rules get a voltage or a rate of a neuron model."""
+    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, TRIED)), alone(neuron))
+    return shown is not None
 
 
 def _is_key(x: Any) -> bool:
@@ -286,12 +308,11 @@ def check_roles(description: Description, dtype: np.dtype) -> None:
         if isinstance(model, Neuron | Synapse | Release):
             first: Any = alone(model, dtype)
             make = initial_state if isinstance(model, Neuron) else any_state
-            for n in tried_sizes(model):
-                state = traced_state(owner, functools.partial(make, first, n), n, dtype)
-                if isinstance(model, Neuron):
-                    with traced(owner, "voltage", f"the state {shapes(state)}"):
-                        v = jax.eval_shape(first.voltage, state)
-                    hold(owner, model, "voltage", v, n)
+            state = traced_state(owner, lambda n: make(first, n), dtype)  # noqa: B023
+            if isinstance(model, Neuron):
+                with traced(owner, "voltage", f"the state {shapes(state)}"):
+                    v = jax.eval_shape(first.voltage, state)
+                hold(owner, model, "voltage", v, TRIED)
 
 
 def _models(description: Description) -> Iterator[tuple[str, Any]]:
@@ -344,7 +365,7 @@ def shapes(value: Any) -> str:
         parts = [f"{k}={shapes(x)}" for k, x in zip(value._fields, value) if x is not None]
         return f"{type(value).__name__}({', '.join(parts)})"
     if isinstance(value, tuple | list):
-        inside = ", ".join(map(shapes, value))
+        inside = ", ".join([*map(shapes, value[:3]), *(["..."] if len(value) > 3 else [])])
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k!r}: {shapes(x)}" for k, x in value.items()) + "}"

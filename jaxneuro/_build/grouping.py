@@ -13,6 +13,7 @@ from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.stimulation import Stimulation
+from .._kernels.rule_programs import RulePrograms
 from .._model import StochasticRelease, Synapse
 from .._network.group import input_rows
 from .._numerics.distributions import Distribution
@@ -30,12 +31,14 @@ class Settings(NamedTuple):
         dt: the time step [ms].
         dtype: the dtype of numbers.
         weights: the dtype of individual weights.
+        rules: the functions of the rules of plasticity, by projection.
     """
 
     seed: UInt32[np.ndarray, ""]
     dt: float
     dtype: np.dtype
     weights: np.dtype
+    rules: dict[str, RulePrograms]
 
 
 class Seat(NamedTuple):

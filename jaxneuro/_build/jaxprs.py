@@ -1,5 +1,6 @@
 """What a traced function shows of itself: what it needs, which neurons it mixes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from jax.extend.core import Jaxpr
@@ -16,9 +17,9 @@ _ALONG = {
 }
 
 
-def needed_by(jaxpr: Jaxpr) -> set[int]:
-    """The ids of all variables on which the results of a traced function depend."""
-    needed: set[int] = {id(v) for v in jaxpr.outvars}
+def needed_by(jaxpr: Jaxpr, results: Sequence[Any]) -> set[int]:
+    """The ids of all variables on which some results of a traced function depend."""
+    needed: set[int] = {id(v) for v in results}
     for equation in reversed(jaxpr.eqns):
         if any(id(v) in needed for v in equation.outvars):
             needed |= {id(v) for v in equation.invars}

@@ -89,7 +89,7 @@ def build_pathway(
         gain=as_array([p.gain for p in projections], dtype),
         release=merge_at(at, release, names, sizes, dtype),
         initial=release_initial(grouping, projections, firsts, dtype),
-        plastic=build_plastic(grouping, key, projections[0], laid.longest, settings.dt, dtype),
+        plastic=build_plastic(grouping, key, projections[0], laid.longest, settings),
         source=key.source,
         target=key.target,
         members=tuple(

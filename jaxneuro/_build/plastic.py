@@ -1,9 +1,8 @@
 """The rule of a plastic projection: held to its role, and made ready to run."""
 
-import functools
+import contextlib
 import logging
 import math
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -15,11 +14,10 @@ from .. import spec
 from .._arrays import AnyArray, as_array
 from .._describe.description import Description
 from .._describe.projection import Projection
-from .._frozen import refuse_frozen, trace
+from .._frozen import no_global_draws
 from .._kernels.rule_programs import RulePrograms, check_rule
 from .._model import Neuron, Plasticity, Trace
 from .._network.bounds import check_within
-from .._network.group import initial_state
 from .._network.members import as_floating
 from .._network.plastic import Plastic, interval_steps
 from .._network.slow import slow_variables
@@ -27,16 +25,15 @@ from .._numerics.grid import Duration, on_grid
 from .._text import an
 from .._warn import warn
 from ..spec import InvalidValueError
-from .contract import hold, is_own, shapes, traced
-from .grouping import Grouping, PathwayKey
-from .merge import alone
+from .contract import TRIED, has_voltage, hold, is_own, shapes, traced, traced_method
+from .grouping import Grouping, PathwayKey, Settings
 from .values import axonal_steps, check_axonal
 
 _log = logging.getLogger("jaxneuro")
 
 
 def build_plastic(
-    grouping: Grouping, key: PathwayKey, p: Projection, longest: int, dt: float, dtype: np.dtype
+    grouping: Grouping, key: PathwayKey, p: Projection, longest: int, settings: Settings
 ) -> Plastic | None:
     """The rule of a pathway, None if its weights do not change.
 
@@ -45,15 +42,14 @@ def build_plastic(
         key: the pathway.
         p: its one projection.
         longest: the longest delay [steps].
-        dt: the time step [ms].
-        dtype: that of the network.
+        settings: what the network is built with.
     """
     if p.plasticity is None:
         return None
+    dt, dtype, programs = settings.dt, settings.dtype, settings.rules[p.name]
     rule = _prepared(p, dt, dtype)
     ticks, sums = interval_steps(rule, label(p), dt)
     targets = grouping.description.population(p.post.population).n
-    programs = _programs(grouping.description, p, dt, dtype)
     if programs.words is None:
         _log.warning(
             "%s uses %s, which native code does not know: every step visits all synapses, slowly",
@@ -84,8 +80,8 @@ def label(p: Projection) -> str:
 
 def check_plastic(
     description: Description, dt: float, dtype: np.dtype, weights: np.dtype, deterministic: bool
-) -> None:
-    """Raises `InvalidValueError` for a plastic projection that cannot run.
+) -> dict[str, RulePrograms]:
+    """Return the functions of the rules by projection, for the kernels.
 
     Args:
         description: the network; nothing of it is drawn.
@@ -93,12 +89,17 @@ def check_plastic(
         dtype: that of the network.
         weights: that of individual weights.
         deterministic: whether arrivals are counted in quanta.
+
+    Raises:
+        InvalidValueError: for a plastic projection that cannot run.
     """
+    rules = {}
     for p in description.projections:
         check_axonal(p, dt)
         if p.plasticity is not None:
             _check_storage(p, dtype, weights, deterministic)
-            _check_rule(description, p, dt, dtype)
+            rules[p.name] = _check_rule(description, p, dt, dtype)
+    return rules
 
 
 def _check_storage(p: Projection, dtype: np.dtype, weights: np.dtype, deterministic: bool) -> None:
@@ -113,8 +114,10 @@ def _check_storage(p: Projection, dtype: np.dtype, weights: np.dtype, determinis
             raise InvalidValueError(p.label, "plasticity", must, got)
 
 
-def _check_rule(description: Description, p: Projection, dt: float, dtype: np.dtype) -> None:
-    """Holds a rule to its role, and to the neurons that it is between."""
+def _check_rule(
+    description: Description, p: Projection, dt: float, dtype: np.dtype
+) -> RulePrograms:
+    """Return the functions of a rule; raises if it does not fit its role or its neurons."""
     owner = label(p)
     rule = _prepared(p, dt, dtype)
     for path, x in jax.tree_util.tree_flatten_with_path(rule)[0]:
@@ -123,14 +126,16 @@ def _check_rule(description: Description, p: Projection, dt: float, dtype: np.dt
             must = "one number for all synapses (a population or a projection for each value)"
             raise InvalidValueError(owner, where, must, f"shape {np.shape(x)}")
     _check_declared(rule, owner, {x.name for x in description.populations})
-    programs = _programs(description, p, dt, dtype)
-    _check_draws(rule, programs, owner)
+    target = description.population(p.post.population).model
+    numbers, _, state = post_step(rule, target, owner, dt, dtype)
+    with no_global_draws(owner, "methods") if is_own(rule) else contextlib.nullcontext():
+        programs = check_rule(rule, owner, tuple(numbers), dt, dtype)
     _check_acts(rule, programs, owner, dt)
     _warn_of_changes(rule, programs, owner)
-    population = description.population(p.post.population)
-    _check_steps(rule, population.model, owner, population.n, dt, dtype)
+    _check_steps(rule, state, owner, dt, dtype)
     if isinstance(p.weight, float | np.ndarray):
         check_start(p, np.asarray(p.weight))
+    return programs
 
 
 def _prepared(p: Projection, dt: float, dtype: np.dtype) -> Plasticity:
@@ -140,14 +145,6 @@ def _prepared(p: Projection, dt: float, dtype: np.dtype) -> Plasticity:
     assert p.plasticity is not None
     rule = on_grid(label(p), p.plasticity, dt)
     return jax.tree.map(lambda x: as_array(x, dtype), rule)
-
-
-def _programs(description: Description, p: Projection, dt: float, dtype: np.dtype) -> RulePrograms:
-    """The functions of a rule for the kernels; raises for those that do not fit."""
-    rule = _prepared(p, dt, dtype)
-    model = description.population(p.post.population).model
-    numbers = post_numbers(rule, model, label(p), dt, dtype)
-    return check_rule(rule, label(p), numbers, dt, dtype)
 
 
 def check_start(p: Projection, weights: Num[AnyArray, "..."]) -> None:
@@ -241,15 +238,6 @@ def _check_acts(rule: Plasticity, programs: RulePrograms, owner: str, dt: float)
         raise InvalidValueError(owner, "methods", must, "none, so that no weight changes")
 
 
-def _check_draws(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
-    """Raises `InvalidValueError` for a rule of a user whose random numbers never change."""
-    methods = {"lapse": "between", "pre": "on_pre", "post": "on_post", "tick": "on_tick"}
-    for phase, method in methods.items():
-        if is_own(rule) and method in programs.acting:
-            call, given = functools.partial(programs.call, phase), programs.arguments(phase)
-            refuse_frozen(owner, method, call, given, fixed=programs.n_parameters)
-
-
 def _warn_of_changes(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
     """Warns of a rule of a user whose new weight does not depend on the old one.
 
@@ -268,71 +256,57 @@ def _warn_of_changes(rule: Plasticity, programs: RulePrograms, owner: str) -> No
 # --- what a rule does in a step -----------------------------------------------------------------
 
 
-def post_numbers(
-    rule: Plasticity, model: Neuron, owner: str, dt: float, dtype: np.dtype
-) -> tuple[str, ...]:
-    """The names of the numbers that a target has; raises if it lacks a voltage."""
-    return tuple(_post_step(rule, model, owner, 2, dt, dtype)[0])
-
-
-def _check_steps(
-    rule: Plasticity, model: Neuron, owner: str, n: int, dt: float, dtype: np.dtype
-) -> None:
-    """Holds numbers of n targets, shared numbers and factors to the role."""
-    _, _, targets = _post_step(rule, model, owner, n, dt, dtype)
-    one = jax.ShapeDtypeStruct((), dtype)
-    with traced(owner, "init_shared"):
-        shared = jax.eval_shape(lambda: _arrays(rule.init_shared(), dtype))
-    hold(owner, rule, "init_shared", shared, n)
-    signals = dict.fromkeys(rule.signals, one)
-    takes = f"{shapes(shared)} and the signals {shapes(signals)}"
-    call = lambda s, x: _arrays(rule.step_shared(s, x, dt), dtype)  # noqa: E731
-    new = _traced(owner, rule, "step_shared", takes, call, shared, signals)
-    hold(owner, rule, "step_shared", new, n, shared)
-    if rule.intervals()[1] is None:
-        return
-    total = jax.ShapeDtypeStruct((n,), dtype)
-    takes = f"total and synapses of shape ({n},), and the state {shapes(targets)}"
-    call = lambda x, k, s: jnp.asarray(rule.factors(x, k, s))  # noqa: E731
-    factors = _traced(owner, rule, "factors", takes, call, total, total, targets)
-    hold(owner, rule, "factors", factors, n)
-
-
-def _post_step(
-    rule: Plasticity, model: Neuron, owner: str, n: int, dt: float, dtype: np.dtype
+def post_step(
+    rule: Plasticity, target: Neuron, owner: str, dt: float, dtype: np.dtype
 ) -> tuple[Any, Any, Any]:
-    """What `step_post` returns for n targets, traced and held to the role."""
-    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), alone(model))
-    rates = getattr(rule, "reads_rates", False)
-    has_voltage = shown is not None and (model.rate_sign is None or rates)
+    """Return what `step_post` of a rule returns: numbers of the targets by name, events, state.
+
+    Raises:
+        InvalidValueError: for a method that does not fit its role, or lacks a voltage.
+    """
+    voltage = has_voltage(target) and (
+        target.rate_sign is None or getattr(rule, "reads_rates", False)
+    )
     with traced(owner, "init_post", "the number of targets"):
-        state = jax.eval_shape(lambda: _arrays(rule.init_post(n), dtype))
-    spikes = jax.ShapeDtypeStruct((n,), bool)
-    v = jax.ShapeDtypeStruct((n,), dtype) if has_voltage else None
-    takes = f"the state {shapes(state)}, spikes of shape ({n},) and v"
+        state = jax.eval_shape(lambda: _arrays(rule.init_post(TRIED), dtype))
+    spikes = jax.ShapeDtypeStruct((TRIED,), bool)
+    v = jax.ShapeDtypeStruct((TRIED,), dtype) if voltage else None
+    takes = f"the state {shapes(state)}, spikes of shape ({TRIED},) and v"
     try:
         call = lambda s, z, v: rule.step_post(s, z, v, dt)  # noqa: E731
-        out = _traced(owner, rule, "step_post", takes, call, state, spikes, v)
+        with traced(owner, "step_post", takes):
+            _, out = traced_method(owner, rule, "step_post", call, state, spikes, v)
     except InvalidValueError as error:
-        if has_voltage or not isinstance(error.__cause__, TypeError | AttributeError):
+        if voltage or not isinstance(error.__cause__, TypeError | AttributeError):
             raise
         must = "one that reads no voltage of its targets"
-        got = f"one that does, and {an(type(model).__name__)} has none"
+        got = f"one that does, and {an(type(target).__name__)} has none"
         raise InvalidValueError(owner, "step_post", must, got) from error
     if isinstance(out, tuple) and len(out) == 3:
         out = *out[:2], jax.eval_shape(lambda s: _arrays(s, dtype), out[2])
-    return hold(owner, rule, "step_post", out, n, state)
+    return hold(owner, rule, "step_post", out, TRIED, state)
 
 
-def _traced(
-    owner: str, rule: Plasticity, method: str, takes: str, call: Callable, *given: Any
-) -> Any:
-    """What a method returns, traced; one of a user must draw nothing."""
-    with traced(owner, method, takes):
-        closed, out = trace(call, *given)
-        if is_own(rule):
-            refuse_frozen(owner, method, call, given, closed)
-    return out
+def _check_steps(rule: Plasticity, state: Any, owner: str, dt: float, dtype: np.dtype) -> None:
+    """Holds shared numbers and factors to the role; `state` is that of the targets."""
+    one = jax.ShapeDtypeStruct((), dtype)
+    with traced(owner, "init_shared"):
+        shared = jax.eval_shape(lambda: _arrays(rule.init_shared(), dtype))
+    hold(owner, rule, "init_shared", shared, TRIED)
+    signals = dict.fromkeys(rule.signals, one)
+    takes = f"{shapes(shared)} and the signals {shapes(signals)}"
+    call = lambda s, x: _arrays(rule.step_shared(s, x, dt), dtype)  # noqa: E731
+    with traced(owner, "step_shared", takes):
+        _, new = traced_method(owner, rule, "step_shared", call, shared, signals)
+    hold(owner, rule, "step_shared", new, TRIED, shared)
+    if rule.intervals()[1] is None:
+        return
+    total = jax.ShapeDtypeStruct((TRIED,), dtype)
+    takes = f"total and synapses of shape ({TRIED},), and the state {shapes(state)}"
+    call = lambda x, k, s: jnp.asarray(rule.factors(x, k, s))  # noqa: E731
+    with traced(owner, "factors", takes):
+        _, factors = traced_method(owner, rule, "factors", call, total, total, state)
+    hold(owner, rule, "factors", factors, TRIED)
 
 
 def _arrays(values: Any, dtype: np.dtype) -> Any:

@@ -1,5 +1,6 @@
 """Whether the source of a projection, a coupling or a modulator can release what is asked."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -13,31 +14,43 @@ from .._network.group import initial_state
 from .._network.members import as_floating
 from .._text import an
 from ..spec import InvalidValueError
-from .contract import step, traced_state, tried_sizes
+from .contract import TRIED, step, traced_state
+from .drives import NeuronFacts
 from .grouping import Grouping
 from .jaxprs import needed_by
 from .merge import alone, any_state
 from .weights import sign_at
 
 
-def check_releases(grouping: Grouping, dt: float, dtype: np.dtype) -> None:
-    """Raises `InvalidValueError` for a release that does not fit its role or its source."""
-    spiking: dict[int, bool] = {}  # by group: its step is traced once
+def check_releases(
+    grouping: Grouping, facts: Sequence[NeuronFacts], dt: float, dtype: np.dtype, laid_by: str = ""
+) -> None:
+    """Raises `InvalidValueError` for a release that does not fit its role or its source.
+
+    Args:
+        grouping: the groups and pathways of the network.
+        facts: those of the neurons, by group.
+        dt: the time step [ms].
+        dtype: that of the network.
+        laid_by: as of `contract.step`.
+    """
+    d = grouping.description
 
     def never_spikes(population: str) -> bool:
-        seat = grouping.seats[population]
-        if seat.group not in spiking:
-            spiking[seat.group] = not never_spikes_at_all(_neuron(grouping, population), dt, dtype)
-        return grouping.description.population(population).n > 0 and not spiking[seat.group]
+        if facts[grouping.seats[population].group].spikes or not d.population(population).n:
+            return False
+        return never_spikes_at_all(_neuron(grouping, population), dt, dtype)
 
-    d = grouping.description
     for p in (*d.projections, *d.couplings):
         if p.release is not None:
             neuron = _neuron(grouping, p.pre.population)
-            _check_voltage(p, p.release, neuron)
+            has_voltage = facts[grouping.seats[p.pre.population].group].has_voltage
+            _check_voltage(p, p.release, neuron, has_voltage)
             if p.release.reads == "activity":
                 _check_activity(p, neuron, _neuron(grouping, p.post.population))
-            if _takes_spikes(p, p.release, neuron, dt, dtype) and never_spikes(p.pre.population):
+            release = alone(p.release, dtype)
+            takes = takes_spikes(p.label, release, has_voltage, dt, dtype, laid_by)
+            if takes and never_spikes(p.pre.population):
                 must = f"jn.release.Graded(), as {_of(p.pre.population, neuron)} never spikes"
                 raise InvalidValueError(p.label, "release", must, type(p.release).__name__)
     for p in d.projections:
@@ -64,17 +77,13 @@ def _of(population: str, neuron: Neuron) -> str:
     return f"{population!r}, {an(type(neuron).__name__)}"
 
 
-def _has_voltage(neuron: Neuron) -> bool:
-    """Whether a neuron model shows anything to synapses and releases: a voltage or a rate."""
-    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), alone(neuron))
-    return shown is not None
-
-
-def _check_voltage(p: Projection | Coupling, release: Release, neuron: Neuron) -> None:
+def _check_voltage(
+    p: Projection | Coupling, release: Release, neuron: Neuron, has_voltage: bool
+) -> None:
     """Raises `InvalidValueError` for a graded release from neurons without what it releases."""
     source = _of(p.pre.population, neuron)
     name = type(release).__name__
-    if release.reads and not _has_voltage(neuron):
+    if release.reads and not has_voltage:
         must = f"one of spikes, such as RateRelease: {source}, has no voltage and no rate"
         raise InvalidValueError(p.label, "release", must, name)
     if release.reads == "voltage" and neuron.rate_sign is not None:
@@ -109,33 +118,39 @@ def _check_rates(p: Projection, target: Neuron, never_spikes: bool) -> None:
         raise InvalidValueError(p.label, "release", must, got)
 
 
-def _takes_spikes(
-    p: Projection | Coupling, release: Release, neuron: Neuron, dt: float, dtype: np.dtype
+def takes_spikes(
+    label: str, release: Release, has_voltage: bool, dt: float, dtype: np.dtype, laid_by: str = ""
 ) -> bool:
-    """Whether a release depends on spikes alone; its step is held to its role."""
+    """Whether a release depends on spikes alone; raises if its step does not fit its role.
+
+    Args:
+        label: what has the release, for messages.
+        release: that of one neuron.
+        has_voltage: whether the source neurons have a voltage or a rate.
+        dt: the time step [ms].
+        dtype: that of the network.
+        laid_by: as of `contract.step`.
+    """
     if release.plain:
         return True
-    owner, model = f"{type(release).__name__} ({p.label})", alone(release, dtype)
-    has_voltage = _has_voltage(neuron)
-    for n in tried_sizes(release):
-        state = traced_state(owner, lambda n=n: any_state(model, n), n, dtype)
-        given: tuple = (np.zeros(n, bool), *((np.zeros(n, dtype),) if has_voltage else ()))
-        jaxpr, _ = step(
-            *(owner, model, lambda m, s, z, *v: m.step(s, z, v[0] if v else None, dt)),
-            *(state, given, n, ", spikes and v, of shape (n,) each"),
-        )
-    spikes, *voltages = jaxpr.invars[len(jaxpr.invars) - len(given) :]
-    needed = needed_by(jaxpr)
+    owner = f"{type(release).__name__} ({label})"
+    state = traced_state(owner, lambda n: any_state(release, n), dtype)
+    arguments: tuple = np.zeros(TRIED, bool), *[np.zeros(TRIED, dtype)] * has_voltage
+    call = lambda m, s, z, v=None: m.step(s, z, v, dt)  # noqa: E731
+    takes = ", spikes and v, of shape (n,) each"
+    jaxpr = step(owner, release, call, state, arguments, takes, laid_by=laid_by)[0].jaxpr
+    spikes, *voltages = jaxpr.invars[len(jaxpr.invars) - len(arguments) :]
+    needed = needed_by(jaxpr, jaxpr.outvars)
     return id(spikes) in needed and not any(id(x) in needed for x in voltages)
 
 
 def never_spikes_at_all(neuron: Neuron, dt: float, dtype: np.dtype) -> bool:
     """Whether the spikes of the traced `step` depend on nothing: neither state nor drive."""
     model = alone(neuron, dtype)
-    zeros: Any = np.zeros(2, dtype)
-    state = jax.eval_shape(lambda m: as_floating(initial_state(m, 2), dtype), model)
+    zeros: Any = np.zeros(TRIED, dtype)
+    state = jax.eval_shape(lambda m: as_floating(initial_state(m, TRIED), dtype), model)
     arrivals: Any = dict.fromkeys(model.ports, zeros) or None
     drive = Drive(zeros, zeros, zeros, arrivals)
     jaxpr = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt)[1])(drive, model, state).jaxpr
-    needed = needed_by(jaxpr)
+    needed = needed_by(jaxpr, jaxpr.outvars)
     return not any(id(v) in needed for v in jaxpr.invars)

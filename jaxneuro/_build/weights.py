@@ -1,6 +1,5 @@
 """Weights of a wrong sign or unit, and connections that are hardly meant."""
 
-import math
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -101,12 +100,6 @@ _LEAST_SHIFT = 0.04  # nor a current that moves v by less [mV]
 _LEAST_PULL = 20.0  # mV between v and a reversal potential: at rest a shunt pulls nowhere
 _OWN_UNIT = 10.0  # mV: a model whose potentials are all nearer to 0 has a unit of its own
 _MEMORY = 0.02  # seconds that a membrane remembers
-# The integral of an arrival of weight 1, in time constants, at most.
-_AREAS = {
-    **dict.fromkeys(("Exponential", "ExponentialConductance", "AMPA", "GABA_A"), 1.0),
-    **dict.fromkeys(("Alpha", "AlphaConductance"), math.e),
-    **dict.fromkeys(("DoubleExponential", "DoubleExponentialConductance"), math.e),
-}
 _LONGEST = 1000.0  # ms: no spike travels for longer
 _FASTEST = 1.2e8  # um/s of the fastest axons; a higher number stands for no delay by distance
 _MANY_PAIRS = 10_000  # of which some should be connected
@@ -199,17 +192,16 @@ def _in_mv(neuron: Neuron) -> bool:
 
 def _jump_per_weight(synapse: Any, neuron: Neuron) -> float:
     """What an arrival of weight 1 moves v by at most [mV]; 0 where it is not known."""
-    kind = type(synapse).__name__
-    taus = [largest(getattr(synapse, name, None)) for name in ("tau_syn", "tau_decay")]
-    tau, c_m = max((x for x in taus if x is not None), default=0.0), _capacitance(neuron)
-    if kind not in _AREAS or c_m is None:
+    taus = [x for tau in synapse.time_constants().values() if (x := largest(tau)) is not None]
+    c_m = _capacitance(neuron)
+    if not taus or c_m is None:
         return 0.0
     pull = 1.0
     if synapse.weight_unit == "nS":
-        e_rev = largest(synapse.e_rev)
+        e_rev = largest(getattr(synapse, "e_rev", None))
         known = potentials(neuron)
         pull = 0.0 if e_rev is None else max(_LEAST_PULL, *(abs(e_rev - v) for v in known))
-    return _AREAS[kind] * tau * pull / c_m
+    return synapse.response_area * max(taus) * pull / c_m
 
 
 def _capacitance(neuron: Any) -> float | None:

@@ -28,9 +28,9 @@ class Modulator(spec.Value):
             duration that must be a whole number of steps, a parameter of a rule of plasticity, and
             where a value times a factor within the bounds (up to a million, if there is no highest)
             could not be set: a time constant of 0, a probability above 1, gap junctions that are
-            not stable. Everything that modulators may move at once in one model, or at the gap
-            junctions of a population, is tried together, in at most 64 combinations; `set` tries
-            again.
+            not stable. The parameters of a model, with the gains of the gap junctions of its
+            population, are tried together: with all modulators at the lowest or at the highest
+            level that changes a factor, or one of them at the opposite. `set` tries again.
 
     Reference:
         Potjans, Morrison, Diesmann (2010), Enabling functional neural circuit simulations with

@@ -18,6 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Literal
 
+from .._frozen import check_keys
+
 
 class Operation(NamedTuple):
     """An operation: its name in C++, the primitive of JAX, and what it is of x (and y) in C++."""
@@ -180,8 +182,9 @@ def translate(function: Callable, inputs: Sequence[Port], parameters: int, dtype
     does not use are not read; outputs that it returns unchanged are not written.
 
     Raises:
-        MixingError: for a function that is not elementwise, `NotImplementedError` for an operation
-            that native code does not know.
+        MixingError: for a function that is not elementwise.
+        InvalidValueError: for a function that draws with a key that never changes.
+        NotImplementedError: for an operation that native code does not know.
     """
     shapes = [jax.ShapeDtypeStruct(() if p.row else (LANES,), dtype) for p in inputs]
     scalars = [jax.ShapeDtypeStruct((), dtype)] * parameters
@@ -193,6 +196,7 @@ def translate(function: Callable, inputs: Sequence[Port], parameters: int, dtype
         return [jnp.asarray(x, dtype) for x in out.values()]
 
     closed = jax.make_jaxpr(listed)(scalars, *shapes)
+    check_keys("", "methods", closed.jaxpr, parameters)
     t = _Translation()
     given = [t.new(0) for _ in range(parameters)]
     slots = [t.new(1 if p.row else 2) for p in inputs]

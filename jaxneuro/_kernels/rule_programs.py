@@ -23,32 +23,21 @@ from .program import MixingError, Port, Program, translate
 PHASES = ("post", "pre", "tick", "lapse", "advance", "jump")
 
 
-class RuleError(Exception):
-    """A method of a rule that raised or returned what it must not.
-
-    Attributes:
-        method: its name.
-        must: what it must be.
-        got: what it was.
-    """
-
-    def __init__(self, method: str, must: str, got: str) -> None:
-        super().__init__(f"{method} must be {must}; got {got}")
-        self.method, self.must, self.got = method, must, got
-
-
 @contextlib.contextmanager
 def rule_method(name: str) -> Iterator[None]:
-    """Around a method of a rule that is traced: what it raises becomes a `RuleError`."""
+    """A block that calls a method of a rule; its errors become `InvalidValueError`s of the method.
+
+    `check_rule` adds the rule to them.
+    """
     try:
         yield
-    except (RuleError, MixingError):
+    except (InvalidValueError, MixingError):
         raise
     except Exception as error:
         asked = getattr(error, "obj", None)
         if isinstance(error, AttributeError) and isinstance(asked, NamedNumbers):
             must = f"one that asks for declared numbers, {', '.join(vars(asked)) or 'none'}"
-            raise RuleError(name, must, repr(error.name)) from error
+            raise InvalidValueError("", name, must, repr(error.name)) from error
         traced = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
         first = str(error).strip().split("\n")[0].rstrip(".")
         if isinstance(error, traced) or "truth value of an array" in first:
@@ -58,7 +47,7 @@ def rule_method(name: str) -> Iterator[None]:
             )
         else:
             must = "one that can be called"
-        raise RuleError(name, must, f"{type(error).__name__}: {first}") from error
+        raise InvalidValueError("", name, must, f"{type(error).__name__}: {first}") from error
 
 
 class RuleNames(NamedTuple):
@@ -265,7 +254,8 @@ def _changed(rule: Plasticity, hook: str, synapse: dict, new: Any, clip: bool = 
         got = f"one of {', '.join(map(repr, new))}" if isinstance(new, dict) else repr(new)
         got = "an array" if hasattr(new, "shape") else got
         changes = f"{', '.join(synapse)}, {{'weight': ...}}"
-        raise RuleError(hook, f"one that returns a dictionary of changes, of {changes}", got)
+        must = f"one that returns a dictionary of changes, of {changes}"
+        raise InvalidValueError("", hook, must, got)
     synapse = synapse | new
     if clip and "weight" in new:
         synapse["weight"] = _within(rule, synapse["weight"])
@@ -284,13 +274,15 @@ def check_rule(
     """The programs of a rule.
 
     Raises:
-        InvalidValueError: for a rule that mixes synapses, or whose functions return something else
-            than what they should.
+        InvalidValueError: for a rule that mixes synapses or draws with a key that never changes, or
+            whose functions return something else than what they should.
     """
     try:
         return RulePrograms(rule, post, dt, dtype)
-    except RuleError as error:
-        raise InvalidValueError(label, error.method, error.must, error.got) from error
+    except InvalidValueError as error:
+        if error.owner:
+            raise
+        raise InvalidValueError(label, error.field, error.must, error.got) from error
     except MixingError as error:
         must = "elementwise, of numbers of one synapse (a sum over all belongs into `factors`)"
         raise InvalidValueError(label, "methods", must, str(error)) from None

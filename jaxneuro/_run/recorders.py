@@ -5,6 +5,7 @@ Scans, chunks, batches, results and files loop over the recorders by name.
 """
 
 import dataclasses
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -14,10 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend.core import jaxpr_as_fun
 from jaxtyping import Array, Float, Int64
 
 from .. import spec
-from .._frozen import refuse_frozen
+from .._frozen import trace
 from .._network.names import arriving, reference_of_variable, unfed, value_of
 from .._network.network import Network
 from .._network.state import NetworkState, Output
@@ -248,7 +250,15 @@ class Own(Recorder):
 
 
 def _called(field: str, takes: str, function: Callable, *arguments: Any) -> Any:
-    """The arrays that a function of a user returns; raises for one that cannot be traced."""
+    """Return the arrays that a function of a user returns; it is traced, once."""
+    call = functools.partial(_arrays, field, takes, function)
+    closed, shapes = trace("Record", field, call, *arguments)
+    leaves = jaxpr_as_fun(closed)(*jax.tree.leaves(arguments))
+    return jax.tree.unflatten(jax.tree.structure(shapes), leaves)
+
+
+def _arrays(field: str, takes: str, function: Callable, *arguments: Any) -> Any:
+    """Call a function of a user; raise for what cannot be traced or returns nothing."""
     try:
         value = function(*arguments)
         leaves = jax.tree.leaves(value)
@@ -267,7 +277,6 @@ def _called(field: str, takes: str, function: Callable, *arguments: Any) -> Any:
     if not leaves:
         must = "one that returns what is to be sampled, an array or several"
         raise InvalidValueError("Record", field, must, repr(value), " (is there a return?)")
-    refuse_frozen("Record", field, function, arguments)
     return value
 
 

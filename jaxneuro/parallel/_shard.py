@@ -7,10 +7,12 @@ import numpy as np
 from jax.sharding import Mesh
 
 from .. import spec
-from .._build.drives import check_apart
+from .._build.drives import check_neuron
+from .._build.releases import takes_spikes
 from .._kernels.bits import packed_bytes
 from .._mesh.lay import check_mesh, check_rate, lay_table, placed, placements_of, plan, with_tables
 from .._mesh.partition import Partition, owners_of
+from .._network.members import first_member
 from .._network.network import Network
 from .._network.shards import ShardLayout, list_length, shard_layout
 from .._text import counted
@@ -61,8 +63,10 @@ def shard(
                 f"shard: connections must be stored; projection {p.projections[0]!r} has "
                 "stored=False. Store it: each device then has its part alone"
             )
-    releases = [(f"projection {p.projections[0]!r}", p.release) for p in net.pathways]
-    check_apart("shard", net.groups, releases, net.dt, net.dtype)
+    facts = [check_neuron(group, net.dt, net.dtype, laid_by="shard") for group in net.groups]
+    for p in net.pathways:
+        label, voltage = f"projection {p.projections[0]!r}", facts[p.source].has_voltage
+        takes_spikes(label, first_member(p.release), voltage, net.dt, net.dtype, "shard")
     layout = plan(net, mesh, axis, partition, rate)
     laid = [
         lay_table(placements_of(net, p), p.target, layout, p.weights.dtype, p.plastic is not None)

@@ -195,7 +195,7 @@ def sweep(
             "sweep", "chunk", f"a multiple of the {mesh.size} devices of the mesh", str(chunk)
         )
     store = None if save is None else SweepStore(save)
-    program = SweepProgram(fn, points.one(0), mesh, points.one(points.count - 1))
+    program = SweepProgram(fn, points.one(0), mesh)
     program.check(points)
     unused = [name for name in program.unused if len(points.axes[name]) > 1]
     if unused:

@@ -215,17 +215,10 @@ class SweepProgram:
     """`fn` traced at a point, and compiled for chunks of any size.
 
     Arrays that `fn` closes over are arguments of the program, without a batch: a network's tables
-    are there once. With a `mesh` of one axis each device takes an equal part of a chunk. `last` is
-    another point, which an error may need.
+    are there once. With a `mesh` of one axis each device takes an equal part of a chunk.
     """
 
-    def __init__(
-        self,
-        fn: Callable,
-        point: Mapping[str, Any],
-        mesh: Mesh | None = None,
-        last: Mapping[str, Any] | None = None,
-    ):
+    def __init__(self, fn: Callable, point: Mapping[str, Any], mesh: Mesh | None = None):
         self.names = tuple(point)
         self.mesh = mesh
         like = [jax.ShapeDtypeStruct(np.shape(x), x.dtype) for x in point.values()]
@@ -242,7 +235,7 @@ class SweepProgram:
             traced, (out, known) = jax.make_jaxpr(call, return_shape=True)(*like)
         except Exception as error:
             told = ", ".join(f"{k}: {x.dtype}{list(x.shape)}" for k, x in zip(self.names, like))
-            refused = _refusal(error, lambda: _shapes(fn, point, last))
+            refused = _refusal(error)
             if refused is not None:
                 raise refused from error
             error.add_note(f"sweep: raised while the function was traced with ({told})")
@@ -353,14 +346,13 @@ class SweepProgram:
         return jax.jit(shared).lower(self._consts, values)
 
 
-def _refusal(error: Exception, shapes: Callable[[], str]) -> ValueError | None:
+def _refusal(error: Exception) -> ValueError | None:
     """What is wrong with a function that cannot be traced; None if it is an error of its own."""
     if isinstance(error, _UNKNOWN) or "concrete value" in str(error):
         return ValueError(
             "sweep: shapes and branches of the function must not depend on its "
-            f"parameters, for all points are one program{shapes()}. Use "
-            "jnp.where, and sweep what sets a shape in a loop around. JAX "
-            f"says: {error}"
+            "parameters, for all points are one program. Use jnp.where, and sweep what sets a "
+            f"shape in a loop around. JAX says: {error}"
         )
     if "is not a valid JAX type" in str(error):
         return ValueError(
@@ -390,19 +382,6 @@ def _first_outputs(jaxpr: Any, count: int) -> Any:
         return jaxpr
     info = jaxpr.debug_info.with_unknown_names()
     return jaxpr.replace(outvars=jaxpr.outvars[:count], debug_info=info)
-
-
-def _shapes(fn: Callable, *points: Mapping[str, Any] | None) -> str:
-    """What the function returns at these points, where that differs."""
-    found = {}
-    for point in points:
-        try:
-            out = jax.eval_shape(lambda values=point: fn(**(values or {})))
-        except Exception:  # then the error of tracing has to do
-            continue
-        arrays = ", ".join(f"{x.dtype}{list(x.shape)}" for x in jax.tree.leaves(out))
-        found.setdefault(arrays, f"{arrays} at {describe(point or {})}")
-    return f": it returns {' and '.join(found.values())}" if len(found) > 1 else ""
 
 
 def _arrays_in(value: Any) -> Iterator[Any]:

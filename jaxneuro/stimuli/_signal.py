@@ -11,7 +11,7 @@ import numpy as np
 
 from .._arrays import as_array, is_traced
 from .._fields import Model, Parameter, ParameterKind, param, table
-from .._frozen import refuse_frozen, trace
+from .._frozen import trace
 from .._numerics.phase import cycles
 from ..spec import (
     AtMost,
@@ -233,7 +233,9 @@ class TimeFunction(Signal):
         must = "a function of one number t [ms] that gives numbers by jax.numpy, without `if` on t"
         t = jax.ShapeDtypeStruct((), self.gain.dtype)
         try:
-            closed, out = trace(self._value, t)
+            _, out = trace(label, "function", self._value, t, hint=_NOISE)
+        except InvalidValueError:
+            raise
         except Exception as error:
             got = f"{type(error).__name__}: {error}".splitlines()[0].rstrip(".")
             raise InvalidValueError(label, "function", must, got) from error
@@ -242,7 +244,6 @@ class TimeFunction(Signal):
         if out.shape not in ((), (n,)):
             must = f"a function of time that gives one number or one per neuron, () or ({n},)"
             raise InvalidValueError(label, "function", must, f"shape {out.shape}")
-        refuse_frozen(label, "function", self._value, (t,), closed, hint=_NOISE)
         return self
 
     def _value(self, t: jax.Array) -> jax.Array:

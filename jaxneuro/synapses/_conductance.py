@@ -40,6 +40,7 @@ class ExponentialConductance(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    response_area: ClassVar[float] = 1.0
     state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE}
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
@@ -83,6 +84,7 @@ class AMPA(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    response_area: ClassVar[float] = 1.0
     state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE}
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the decay")
@@ -127,6 +129,7 @@ class GABA_A(Synapse):  # noqa: N801
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    response_area: ClassVar[float] = 1.0
     state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE}
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
@@ -174,6 +177,7 @@ class AlphaConductance(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    response_area: ClassVar[float] = math.e
     state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE, "rise": CONDUCTANCE}
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time of the peak")
@@ -221,6 +225,7 @@ class DoubleExponentialConductance(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    response_area: ClassVar[float] = math.e
     state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE, "rise": CONDUCTANCE}
 
     tau_rise: Parameter = param(0.5, unit="ms", above=0.0, doc="time constant of the rise")

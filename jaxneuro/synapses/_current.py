@@ -37,6 +37,7 @@ class Exponential(Synapse):
     """
 
     weight_unit: ClassVar[str] = "pA"
+    response_area: ClassVar[float] = 1.0
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the decay")
 
@@ -82,6 +83,7 @@ class Alpha(Synapse):
     """
 
     weight_unit: ClassVar[str] = "pA"
+    response_area: ClassVar[float] = math.e
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time of the peak")
 
@@ -128,6 +130,7 @@ class DoubleExponential(Synapse):
     """
 
     weight_unit: ClassVar[str] = "pA"
+    response_area: ClassVar[float] = math.e
 
     tau_rise: Parameter = param(0.5, unit="ms", above=0.0, doc="time constant of the rise")
     tau_decay: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._build.plastic import post_numbers
+from jaxneuro._build.plastic import post_step
 from jaxneuro._fields import Parameter, param
 from jaxneuro._kernels import gpu_learn as gpu
 from jaxneuro._kernels import gpu_program as gpu_atomic
@@ -271,7 +271,7 @@ SOME_RULES = [
 @pytest.mark.parametrize("rule", SOME_RULES, ids=lambda rule: type(rule).__name__)
 def test_a_rule_lowers_for_cuda_to_two_kernels(rule, caplog):
     rule = on_grid("a rule", rule, DT)
-    numbers = post_numbers(rule, LIF(), "a rule", DT, np.float32)
+    numbers = tuple(post_step(rule, LIF(), "a rule", DT, np.float32)[0])
     assert lowered(case_of(rule, post=numbers)).count(KERNEL) == 2
     assert not caplog.messages
 

@@ -49,16 +49,6 @@ class Wide(jn.Neuron):
         return WideState(v, state.x, v > 1.5), v > 1.5
 
 
-calls = []
-
-
-class Counted(Wide):
-    def step(self, state, drive, dt):
-        calls.append(1)
-        v = state.v + len(calls) + drive.current_at(state.v)
-        return WideState(v, state.x, v > 1.5), v > 1.5
-
-
 def built(model, **named):
     return jn.build(jn.Description([jn.Population("E", 4, model, **named)]), key=0, dt=0.1)
 
@@ -87,11 +77,6 @@ def test_an_array_of_another_shape_is_said_to_be_there():
         jn.simulate(net, 1.0, record=jn.Record(variables={"E": "x"}))
     with pytest.raises(ValueError, match="no state variable of population 'E' named 'y'"):
         net.read(net.init(0), "E", "y")
-
-
-def test_a_step_with_a_side_effect():
-    with pytest.raises(ValueError, match=r"Counted \(population 'E'\): step must"):
-        built(Counted())
 
 
 def test_who_spikes_in_every_step_is_noted(result):

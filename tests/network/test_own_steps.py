@@ -1,6 +1,5 @@
 """Steps of users that run but do not do what is meant: `build` or `shard` finds them by tracing."""
 
-import random
 from typing import NamedTuple
 
 import jax
@@ -81,7 +80,7 @@ class Wobble(jn.stimuli.Signal):
         return None
 
     def at(self, step, dt):
-        return jnp.asarray(random.random())
+        return jnp.asarray(np.random.random())
 
 
 def own(**methods):
@@ -109,22 +108,25 @@ REFUSED = {
         {"neuron": adding(lambda v: np.random.normal(size=v.shape))},
         ALIKE,
     ),
-    "random": ({"neuron": adding(lambda v: random.random())}, ALIKE),
     "a key": ({"neuron": adding(drawn)}, ALIKE),
     "a key in a jit": ({"neuron": adding(jax.jit(drawn))}, ALIKE),
     "a release": ({"release": Uncertain}, r"Uncertain \(projection 'E->E'\): step must"),
     "a stimulus": ({"noise": Noise}, r"Noise \(stimulation 'Noise->E'\): step must"),
     "a channel": (
         {"neuron": lambda: jn.neurons.HodgkinHuxley(channels=[Noisy()])},
-        r"Noisy of HodgkinHuxley \(population 'E'\): step must",
+        r"HodgkinHuxley \(population 'E'\): step must",
     ),
     "a signal": (
         {"noise": lambda: jn.stimuli.Current(Wobble())},
-        r"Wobble of Current \(stimulation 'Current->E'\): step must",
+        r"Current \(stimulation 'Current->E'\): step must",
     ),
     "a deaf synapse": ({"synapse": Deaf}, "Deaf: step must"),
     "v instead of spikes": (
         {"neuron": own(spikes=lambda self, v: v)},
+        ALIKE,
+    ),
+    "a probability instead of spikes": (
+        {"neuron": own(spikes=lambda self, v: jax.nn.sigmoid(v + 50.0))},
         ALIKE,
     ),
 }

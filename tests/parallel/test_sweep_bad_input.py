@@ -111,16 +111,15 @@ def test_pools_that_would_hang():
 
 
 @pytest.mark.parametrize(
-    ("function", "shapes"),
+    "function",
     [
-        (lambda x: jnp.zeros(int(x)), r"float32\[1\] at x=1 and float32\[2\] at x=2"),
-        (lambda x: jnp.zeros(x), r"float32\[1\] at x=1 and float32\[2\] at x=2"),
-        (lambda x: x if x > 1 else jnp.ones(3), r"float32\[3\] at x=1 and int32\[\] at x=2"),
-        (lambda x: x if x > 0 else jnp.ones(3), "for all points are one program"),
+        lambda x: jnp.zeros(int(x)),
+        lambda x: jnp.zeros(x),
+        lambda x: x if x > 0 else jnp.ones(3),
     ],
 )
-def test_shapes_that_depend_on_a_parameter(function, shapes):
-    with pytest.raises(ValueError, match=f"shapes and branches .* must not depend.*{shapes}"):
+def test_shapes_that_depend_on_a_parameter(function):
+    with pytest.raises(ValueError, match=r"shapes and branches .* must not depend"):
         jn.sweep(function, {"x": [1, 2]})
 
 

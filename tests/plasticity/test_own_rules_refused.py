@@ -114,15 +114,15 @@ REFUSED = {
     ),
     "drawn weights": (
         own(on_pre=lambda self, s, *a: {"weight": s.weight + np.random.random()}),
-        "on_pre must",
+        "methods must .*got draws from np.random",
     ),
     "a key": (
         own(on_post=lambda self, s, *a: {"weight": s.weight * jax.random.uniform(KEY)}),
-        "on_post must .*got numbers of a key",
+        "methods must .*got numbers of a key",
     ),
     "drawn between": (
         own(between=lambda self, s, *a: {"weight": s.weight * np.random.random()}),
-        "between must",
+        "methods must",
     ),
     "drawn numbers": (
         own(step_post=lambda self, s, z, v, dt: ({"y": v + np.random.random()}, z, s)),
