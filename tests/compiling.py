@@ -1,12 +1,15 @@
 """What the tests compile: counted per test, and the files that compile most printed at the end.
 
 Nearly all the time of the suite is XLA compiling, so a test costs what its programs cost.
-`--compile-table FILE` writes programs, seconds and wall time of every test as JSON.
+`--compile-table FILE` writes programs, seconds and wall time of every test as JSON. The seconds of
+the cores are CPU time of the processes that run tests and of those that they start.
 """
 
 import collections
 import json
+import os
 import resource
+import time
 from pathlib import Path
 
 import jax
@@ -15,10 +18,13 @@ import pytest
 # JAX tells how long it took to get a program, and before that, how long to load it where it did.
 GOT = "/jax/core/compile/backend_compile_duration"
 LOADED = "/jax/compilation_cache/cache_retrieval_time_sec"
-NAME = "programs compiled, seconds of compiling, programs from disk, MB of the process"
+NAME = (
+    "programs compiled, seconds of compiling, programs from disk, seconds of cores, MB of the "
+    "process"
+)
 FILES = 10
 
-_programs, _seconds, _loaded = 0, 0.0, 0
+_programs, _seconds, _loaded, _cores = 0, 0.0, 0, 0.0
 
 
 def _count(event: str, duration: float, **_) -> None:
@@ -35,11 +41,15 @@ jax.monitoring.register_event_duration_secs_listener(_count)
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item, call):
     """A process sends what a test compiled with the report of its teardown."""
-    global _programs, _seconds, _loaded
+    global _programs, _seconds, _loaded, _cores
     if call.when == "teardown":
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-        item.user_properties.append((NAME, [_programs, _seconds, _loaded, memory]))
-        _programs, _seconds, _loaded = 0, 0.0, 0
+        memory, cores = (
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
+            sum(os.times()[:4]),
+        )
+        counts = [_programs, _seconds, _loaded, cores - _cores, memory]
+        item.user_properties.append((NAME, counts))
+        _programs, _seconds, _loaded, _cores = 0, 0.0, 0, cores
 
 
 class Report:
@@ -48,14 +58,15 @@ class Report:
     def __init__(self, table: str | None):
         self.table = table
         self.tests = collections.defaultdict(lambda: [0, 0.0, 0, 0.0])
-        self.memory = 0
+        self.memory, self.cores, self.start = 0, 0.0, time.perf_counter()
 
     def pytest_runtest_logreport(self, report):
         mine = self.tests[report.nodeid]
         mine[3] += report.duration
         if report.when == "teardown":
-            *counts, memory = dict(report.user_properties)[NAME]
+            *counts, cores, memory = dict(report.user_properties)[NAME]
             mine[:3] = counts
+            self.cores += cores
             self.memory = max(self.memory, memory)
 
     def pytest_terminal_summary(self, terminalreporter):
@@ -69,6 +80,8 @@ class Report:
             return
         programs, seconds, loaded, wall = map(sum, zip(*files.values()))
         write = terminalreporter.write_line
+        spent = time.perf_counter() - self.start
+        write(f"{spent:.0f} s of wall time, {self.cores:.0f} s of the cores")
         write(
             f"{programs} programs compiled in {seconds:.0f} s of {wall:.0f} s, {loaded} loaded "
             f"from disk; the largest process {self.memory:,} MB. Files that compile most:"
