@@ -217,9 +217,12 @@ def traced_method(
     owner: str, model: Any, method: str, call: Callable, *arguments: Any, **options: Any
 ) -> tuple[ClosedJaxpr, Any]:
     """Trace a method of a model, once; that of a user must not draw random numbers."""
-    if is_own(model):
-        return trace(owner, method, call, *arguments, **options)
-    return jax.make_jaxpr(call, return_shape=True)(*arguments)
+    part = user_part(model)
+    if part is None:
+        return jax.make_jaxpr(call, return_shape=True)(*arguments)
+    if part is not model:
+        owner = f"{type(part).__name__} of {owner}"
+    return trace(owner, method, call, *arguments, **options)
 
 
 @contextlib.contextmanager
@@ -247,10 +250,18 @@ def traced(owner: str, method: str, takes: str = "") -> Iterator[None]:
 _UNKNOWN = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
 
 
+def user_part(model: Any) -> Any:
+    """Return the model, or a part of it such as a channel, whose class is of a user; else None."""
+
+    def of_user(x: Any) -> bool:
+        return isinstance(x, Model) and not type(x).__module__.startswith("jaxneuro.")
+
+    return next(filter(of_user, jax.tree.leaves(model, is_leaf=of_user)), None)
+
+
 def is_own(model: Any) -> bool:
-    """Whether the class of a model, or of a part of it such as a channel, is one of a user."""
-    own = lambda x: isinstance(x, Model) and not type(x).__module__.startswith("jaxneuro.")  # noqa: E731
-    return any(map(own, jax.tree.leaves(model, is_leaf=own)))
+    """Whether the class of a model, or of a part of it, is of a user."""
+    return user_part(model) is not None
 
 
 def traced_state(owner: str, init: Callable[[int], Any], dtype: np.dtype) -> Any:
@@ -278,8 +289,8 @@ def traced_state(owner: str, init: Callable[[int], Any], dtype: np.dtype) -> Any
 
 def has_voltage(neuron: Neuron) -> bool:
     """Whether synapses, releases and rules get a voltage or a rate of a neuron model."""
-    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, TRIED)), alone(neuron))
-    return shown is not None
+    voltage = jax.eval_shape(lambda m: m.voltage(initial_state(m, TRIED)), alone(neuron))
+    return voltage is not None
 
 
 def _is_key(x: Any) -> bool:

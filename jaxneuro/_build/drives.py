@@ -24,11 +24,11 @@ class NeuronFacts(NamedTuple):
 
     Attributes:
         has_voltage: as of `has_voltage`.
-        spikes: whether their spikes depend on the state or on the drive of the group.
+        may_spike: whether their spikes depend on the state or on the drive of the group.
     """
 
     has_voltage: bool
-    spikes: bool
+    may_spike: bool
 
 
 def check_neuron(

@@ -1,6 +1,5 @@
 """The rule of a plastic projection: held to its role, and made ready to run."""
 
-import contextlib
 import logging
 import math
 from typing import Any
@@ -14,7 +13,6 @@ from .. import spec
 from .._arrays import AnyArray, as_array
 from .._describe.description import Description
 from .._describe.projection import Projection
-from .._frozen import no_global_draws
 from .._kernels.rule_programs import RulePrograms, check_rule
 from .._model import Neuron, Plasticity, Trace
 from .._network.bounds import check_within
@@ -128,8 +126,7 @@ def _check_rule(
     _check_declared(rule, owner, {x.name for x in description.populations})
     target = description.population(p.post.population).model
     numbers, _, state = post_step(rule, target, owner, dt, dtype)
-    with no_global_draws(owner, "methods") if is_own(rule) else contextlib.nullcontext():
-        programs = check_rule(rule, owner, tuple(numbers), dt, dtype)
+    programs = check_rule(rule, owner, tuple(numbers), dt, dtype)
     _check_acts(rule, programs, owner, dt)
     _warn_of_changes(rule, programs, owner)
     _check_steps(rule, state, owner, dt, dtype)

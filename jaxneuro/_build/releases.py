@@ -37,7 +37,7 @@ def check_releases(
     d = grouping.description
 
     def never_spikes(population: str) -> bool:
-        if facts[grouping.seats[population].group].spikes or not d.population(population).n:
+        if facts[grouping.seats[population].group].may_spike or not d.population(population).n:
             return False
         return never_spikes_at_all(_neuron(grouping, population), dt, dtype)
 

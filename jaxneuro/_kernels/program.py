@@ -175,11 +175,14 @@ class _Translation:
         return out
 
 
-def translate(function: Callable, inputs: Sequence[Port], parameters: int, dtype: Any) -> Program:
+def translate(
+    function: Callable, inputs: Sequence[Port], parameters: int, dtype: Any, method: str
+) -> Program:
     """The program of `function(parameters, *inputs) -> {Port: value}`.
 
     `parameters` is how many numbers the first argument, a list, has. Inputs that the function
-    does not use are not read; outputs that it returns unchanged are not written.
+    does not use are not read; outputs that it returns unchanged are not written. `method` is the
+    method of the rule that it calls, for errors.
 
     Raises:
         MixingError: for a function that is not elementwise.
@@ -196,7 +199,7 @@ def translate(function: Callable, inputs: Sequence[Port], parameters: int, dtype
         return [jnp.asarray(x, dtype) for x in out.values()]
 
     closed = jax.make_jaxpr(listed)(scalars, *shapes)
-    check_keys("", "methods", closed.jaxpr, parameters)
+    check_keys("", method, closed.jaxpr, parameters)
     t = _Translation()
     given = [t.new(0) for _ in range(parameters)]
     slots = [t.new(1 if p.row else 2) for p in inputs]

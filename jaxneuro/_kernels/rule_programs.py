@@ -16,21 +16,27 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import AnyArray
+from .._frozen import no_global_draws
 from .._model import NamedNumbers, Plasticity
 from ..spec import InvalidValueError
 from .program import MixingError, Port, Program, translate
 
 PHASES = ("post", "pre", "tick", "lapse", "advance", "jump")
+_METHODS = {
+    **{"post": "on_post", "pre": "on_pre", "tick": "on_tick", "lapse": "between"},
+    **{"advance": "pre_traces", "jump": "pre_traces"},
+}
 
 
 @contextlib.contextmanager
 def rule_method(name: str) -> Iterator[None]:
     """A block that calls a method of a rule; its errors become `InvalidValueError`s of the method.
 
-    `check_rule` adds the rule to them.
+    `check_rule` adds the rule to them. The method must not draw from `np.random`.
     """
     try:
-        yield
+        with no_global_draws("", name):
+            yield
     except (InvalidValueError, MixingError):
         raise
     except Exception as error:
@@ -173,14 +179,15 @@ class RulePrograms:
 
     def _translated(self) -> dict[str, Any]:
         out = {}
-        for phase in PHASES:
-            function = functools.partial(self.call, phase)
+        # First `between` alone, which the other phases call too: an error names the right method.
+        for phase in sorted(PHASES, key=lambda phase: phase != "lapse"):
+            function, method = functools.partial(self.call, phase), _METHODS[phase]
             try:
                 ports = self.ports(phase)
-                out[phase] = translate(function, ports, self.n_parameters, self.dtype)
+                out[phase] = translate(function, ports, self.n_parameters, self.dtype, method)
             except NotImplementedError as unknown:
                 out[phase] = _unknown(function, self, phase, str(unknown))
-        return out
+        return {phase: out[phase] for phase in PHASES}
 
 
 class _Unknown(NamedTuple):

@@ -145,10 +145,10 @@ def _try(net: "Network", model: _ScaledModel, factors: list[float]) -> None:
     reference, parts, gains = model.reference, model.parts, model.gains
     try:
         if parts:
-            own = member(reference.model(net), reference.sizes, reference.member)
-            places = {name: path for name, (path, _) in named_parameters(own).items()}
+            scaled = member(reference.model(net), reference.sizes, reference.member)
+            places = {name: path for name, (path, _) in named_parameters(scaled).items()}
             values = {
-                part.key: np.asarray(inside(own, places[part.key])) * factor
+                part.key: np.asarray(inside(scaled, places[part.key])) * factor
                 for part, factor in zip(parts, factors[len(gains) :])
             }
             new = with_parameters(named(net, parts[0].name).label, reference, net, values)

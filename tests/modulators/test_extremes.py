@@ -84,6 +84,12 @@ def test_what_one_level_keeps_apart_is_allowed():
     build([modulator("m", GAIN | {"E": {"c_m": 1.0}}, 3.0, 0.4)], (), 985 * 0.9 / 9, LEAKY)
 
 
+def test_many_modulators_are_tried_together():
+    scales = [{"E->E": {"tau_rise": 1.0}}] * 4 + [{"E->E": {"tau_decay": -1.0}}] * 4
+    with pytest.raises(ValueError, match=r"'0' and '1' .*tau_rise of 'E->E' times"):
+        build([modulator(str(k), s, 1.2, 0.8) for k, s in enumerate(scales)], [project()])
+
+
 @pytest.fixture(scope="module")
 def net():
     scales = GAIN | {"a": {"U": 1.0, "tau_rec": 1.0}, "E": {"c": 0.1}}

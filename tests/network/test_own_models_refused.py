@@ -209,6 +209,14 @@ REFUSED = {
         {"neuron": changed(Neuron, **counting(jnp.zeros) | {"step": lambda *a: a[1].counts})},
         r"OwnNeuron \(population 'E'\): step must",
     ),
+    "of two": (
+        {"release": changed(Release, init=lambda self, n: jnp.ones(2))},
+        r"OwnRelease \(projection 'E->E'\): init must",
+    ),
+    "two in step": (
+        {"synapse": changed(Synapse, step=lambda *a: (a[1] * jnp.ones(2), jn.Drive(current=a[1])))},
+        "OwnSynapse: step must",
+    ),
     "three": (
         {"neuron": changed(Neuron, step=lambda self, s, d, dt: (s[:3] + d.current, s > 1))},
         r"OwnNeuron \(population 'E'\): step must",

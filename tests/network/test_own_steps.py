@@ -114,11 +114,11 @@ REFUSED = {
     "a stimulus": ({"noise": Noise}, r"Noise \(stimulation 'Noise->E'\): step must"),
     "a channel": (
         {"neuron": lambda: jn.neurons.HodgkinHuxley(channels=[Noisy()])},
-        r"HodgkinHuxley \(population 'E'\): step must",
+        r"Noisy of HodgkinHuxley \(population 'E'\): step must",
     ),
     "a signal": (
         {"noise": lambda: jn.stimuli.Current(Wobble())},
-        r"Current \(stimulation 'Current->E'\): step must",
+        r"Wobble of Current \(stimulation 'Current->E'\): step must",
     ),
     "a deaf synapse": ({"synapse": Deaf}, "Deaf: step must"),
     "v instead of spikes": (

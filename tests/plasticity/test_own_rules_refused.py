@@ -114,15 +114,15 @@ REFUSED = {
     ),
     "drawn weights": (
         own(on_pre=lambda self, s, *a: {"weight": s.weight + np.random.random()}),
-        "methods must .*got draws from np.random",
+        "on_pre must .*got draws from np.random",
     ),
     "a key": (
         own(on_post=lambda self, s, *a: {"weight": s.weight * jax.random.uniform(KEY)}),
-        "methods must .*got numbers of a key",
+        "on_post must .*got numbers of a key",
     ),
     "drawn between": (
         own(between=lambda self, s, *a: {"weight": s.weight * np.random.random()}),
-        "methods must",
+        "between must",
     ),
     "drawn numbers": (
         own(step_post=lambda self, s, z, v, dt: ({"y": v + np.random.random()}, z, s)),
