@@ -1,7 +1,6 @@
 """The strict configuration of every test."""
 
 import os
-import zlib
 
 import hypothesis
 import jax
@@ -75,17 +74,13 @@ FIRST = (
 
 
 class ByGroup(xdist.scheduler.LoadScopeScheduling):
-    """What compiles the same programs goes to one process: a file, or the laws of some models.
+    """What compiles the same programs goes to one process.
 
     `--dist loadgroup` itself would do, but xdist 3.8 cannot tell its groups to pytest 9.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        group = nodeid.split("::")[0]
-        if group.startswith("tests/laws"):
-            model = nodeid.partition("[")[2].strip("]").partition(",")[0]
-            group = f"laws {zlib.crc32(model.encode()) % 6}"
-        return group
+        return store.group_of(nodeid)
 
     def _assign_work_unit(self, node):
         for group in reversed(FIRST):  # the others by their number of tests

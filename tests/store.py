@@ -14,6 +14,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import zlib
 from pathlib import Path
 
 import jax
@@ -22,8 +23,8 @@ import pytest
 from jaxneuro._kernels.cpu import LARGEST, shrink, store_folder
 
 OURS = "JAX_COMPILATION_CACHE_DIR" not in os.environ  # and not a folder of somebody's own
-# A process that holds more than so many MB frees its programs before the next file: not after
-# each file, for what JAX itself is made of would be traced and loaded again every time.
+# A process that holds more than so many MB frees its programs before the next group: not after
+# each group, for what JAX itself is made of would be traced and loaded again every time.
 FULL_MB = 1000
 # How a test starts a Python in which warnings are errors.
 STRICT = [
@@ -32,7 +33,16 @@ STRICT = [
     *("-W", "ignore:Error writing persistent compilation cache entry"),
 ]
 
-_file = None
+_group = None
+
+
+def group_of(nodeid: str) -> str:
+    """The tests that share programs, and so a process: a file, or the laws of some models."""
+    file, _, test = nodeid.partition("::")
+    if not file.startswith("tests/laws"):
+        return file
+    model = test.partition("[")[2].strip("]").partition(",")[0]
+    return f"laws {zlib.crc32(model.encode()) % 6}"
 
 
 def use_store() -> None:
@@ -56,11 +66,12 @@ def free_programs() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """The programs of finished files are freed when there are many of them."""
-    global _file
-    if _file not in (None, item.path) and _held_mb() > FULL_MB:
+    """The programs of finished groups are freed when there are many of them."""
+    global _group
+    group = group_of(item.nodeid)
+    if _group not in (None, group) and _held_mb() > FULL_MB:
         free_programs()
-    _file = item.path
+    _group = group
 
 
 def _held_mb() -> float:

@@ -317,12 +317,13 @@ def walk(
 TRACES: list[int] = []
 
 
-def _counted(model: Any, state: Any, xs: Any, first: Any, last: Any) -> Any:
+def counted(model: Any, state: Any, xs: Any, first: Any, last: Any) -> Any:
+    """`walk`, and its traces."""
     TRACES.append(1)
     return walk(model, state, xs, first, last)
 
 
-_compiled, _quick = jax.jit(_counted), quick_jit(_counted)
+_compiled, _quick = jax.jit(counted), quick_jit(counted)
 
 
 def fast_run(
