@@ -1,8 +1,8 @@
 """What the tests compile: counted per test, and the files that compile most printed at the end.
 
 Nearly all the time of the suite is XLA compiling, so a test costs what its programs cost.
-`--compile-table FILE` writes programs, seconds and wall time of every test as JSON. The seconds of
-the cores are CPU time of the processes that run tests and of those that they start.
+`--compile-table FILE` writes what `Report` has of every test as JSON. The seconds of the cores are
+CPU time of the processes that run tests and of those that they start.
 """
 
 import collections
@@ -43,34 +43,31 @@ def pytest_runtest_makereport(item, call):
     """A process sends what a test compiled with the report of its teardown."""
     global _programs, _seconds, _loaded, _cores
     if call.when == "teardown":
-        memory, cores = (
-            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
-            sum(os.times()[:4]),
-        )
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        cores = sum(os.times()[:4])
         counts = [_programs, _seconds, _loaded, cores - _cores, memory]
         item.user_properties.append((NAME, counts))
         _programs, _seconds, _loaded, _cores = 0, 0.0, 0, cores
 
 
 class Report:
-    """What the tests of each file compiled: programs, seconds of it, programs from disk, wall."""
+    """Of each test: programs, seconds of compiling, programs from disk, wall time, cores, MB."""
 
     def __init__(self, table: str | None):
         self.table = table
-        self.tests = collections.defaultdict(lambda: [0, 0.0, 0, 0.0])
-        self.memory, self.cores, self.start = 0, 0.0, time.perf_counter()
+        self.tests = collections.defaultdict(lambda: [0, 0.0, 0, 0.0, 0.0, 0])
+        self.memory, self.start = 0, time.perf_counter()
 
     def pytest_runtest_logreport(self, report):
         mine = self.tests[report.nodeid]
         mine[3] += report.duration
         if report.when == "teardown":
             *counts, cores, memory = dict(report.user_properties)[NAME]
-            mine[:3] = counts
-            self.cores += cores
+            mine[:3], mine[4:] = counts, (cores, memory)
             self.memory = max(self.memory, memory)
 
     def pytest_terminal_summary(self, terminalreporter):
-        files = collections.defaultdict(lambda: [0, 0.0, 0, 0.0])
+        files = collections.defaultdict(lambda: [0, 0.0, 0, 0.0, 0.0, 0])
         for name, counts in self.tests.items():
             file = name.split("::")[0]
             files[file] = [a + b for a, b in zip(files[file], counts)]
@@ -78,14 +75,14 @@ class Report:
             Path(self.table).write_text(json.dumps({"files": files, "tests": self.tests}, indent=1))
         if not files:
             return
-        programs, seconds, loaded, wall = map(sum, zip(*files.values()))
+        programs, seconds, loaded, wall, cores, _ = map(sum, zip(*files.values()))
         write = terminalreporter.write_line
         spent = time.perf_counter() - self.start
-        write(f"{spent:.0f} s of wall time, {self.cores:.0f} s of the cores")
+        write(f"{spent:.0f} s of wall time, {cores:.0f} s of the cores")
         write(
             f"{programs} programs compiled in {seconds:.0f} s of {wall:.0f} s, {loaded} loaded "
             f"from disk; the largest process {self.memory:,} MB. Files that compile most:"
         )
         for file in sorted(files, key=lambda name: -files[name][1])[:FILES]:
-            programs, seconds, loaded, wall = files[file]
-            write(f"{programs:6} programs {seconds:7.1f} s of {wall:7.1f} s  {file}")
+            programs, seconds, _, _, cores, _ = files[file]
+            write(f"{programs:6} programs {seconds:7.1f} s of {cores:7.1f} s  {file}")
