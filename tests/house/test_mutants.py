@@ -1,5 +1,9 @@
-"""The mutants of `tests/mutants` fit the code as it is; whether they are killed, `run.py` shows."""
+"""Every mutant of `tests/mutants` fits the code as it is, and a test of every day kills it.
 
+That it is killed, `run.py` shows.
+"""
+
+import re
 import subprocess
 from pathlib import Path
 
@@ -7,9 +11,19 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PATCHES = sorted((ROOT / "tests" / "mutants").glob("*.patch"))
+every_patch = pytest.mark.parametrize("patch", PATCHES, ids=lambda path: path.stem[:2])
 
 
-@pytest.mark.parametrize("patch", PATCHES, ids=lambda path: path.stem[:2])
+@every_patch
 def test_it_applies(patch):
     applied = subprocess.run(["git", "apply", "--check", patch], cwd=ROOT, stderr=subprocess.PIPE)
     assert applied.returncode == 0, applied.stderr.decode()
+
+
+@every_patch
+def test_make_test_runs_what_kills_it(patch, request):
+    killer = re.search("^# killed by: (.*)", patch.read_text(), re.M)[1]
+    tests = {item.nodeid: item for item in request.session.items}
+    if not any(name.startswith(killer.partition("::")[0]) for name in tests):
+        pytest.skip("its tests are not among those that run now")
+    assert not any(tests[killer].iter_markers("slow"))
