@@ -26,12 +26,10 @@ small-demo: $(DEMO)
 test: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow and not science" -n 2 --dist loadgroup
 
-# What `make test` leaves out, kernels and networks with the shapes of their arrays checked, and
+# All tests, with the code that users get and the shapes of arrays checked (`tests/compiling.py`), and
 # `make gpu-check` where it has been called before.
 test-all: $(STAMP)
-	$(BIN)/python -m pytest -m "slow and not science" -n 2 --dist loadgroup
-	JAXNEURO_CHECK_SHAPES=1 $(BIN)/python -m pytest -m "not slow and not science" -n 2 \
-	  --dist loadgroup tests/kernels tests/network
+	JAXNEURO_THOROUGH=1 $(BIN)/python -m pytest -m "not science" -n 2 --dist loadgroup
 	if [ -f $(GPU)/newest/.installed ]; then $(MAKE) gpu-check; fi
 
 gpu-check: $(STAMP) $(GPU_STAMPS)

@@ -1,8 +1,10 @@
-"""What the tests compile: counted per test, and the files that compile most printed at the end.
+"""How the tests compile, and what: counted per test, the files that compile most shown at the end.
 
-Nearly all the time of the suite is XLA compiling, so a test costs what its programs cost.
-`--compile-table FILE` writes what `Report` has of every test as JSON. The seconds of the cores are
-CPU time of the processes that run tests and of those that they start.
+A test costs what its programs cost. So XLA makes slower code in half the time, but where
+`JAXNEURO_THOROUGH` is set, as `make test-all` does: there it makes the code that users get, and
+shapes are checked (`conftest.py`). `--compile-table FILE` writes what `Report` has of every test
+as JSON. The seconds of the cores are CPU time of the processes that run tests and of those that
+they start.
 """
 
 import collections
@@ -15,6 +17,8 @@ from pathlib import Path
 import jax
 import pytest
 
+THOROUGH = "JAXNEURO_THOROUGH" in os.environ
+
 # JAX tells how long it took to get a program, and before that, how long to load it where it did.
 GOT = "/jax/core/compile/backend_compile_duration"
 LOADED = "/jax/compilation_cache/cache_retrieval_time_sec"
@@ -25,6 +29,22 @@ NAME = (
 FILES = 10
 
 _programs, _seconds, _loaded, _cores = 0, 0.0, 0, 0.0
+
+
+def set_flags() -> None:
+    """Sets what XLA reads when its backend is first used, which importing JAX is not.
+
+    Eight devices. A program is compiled as one part, for each process has one core: the same code,
+    some percent sooner. Then code that LLVM does not optimise, by the older of two emitters.
+    """
+    flags = {"xla_force_host_platform_device_count": 8, "xla_cpu_parallel_codegen_split_count": 1}
+    if not THOROUGH:
+        flags["xla_backend_optimization_level"] = 0
+        if jax.__version_info__ < (0, 11):  # jax 0.12 ends if it is told this one
+            flags["xla_cpu_use_fusion_emitters"] = "false"
+    given = os.environ.get("XLA_FLAGS", "")
+    more = [f"--{flag}={value}" for flag, value in flags.items() if flag not in given]
+    os.environ["XLA_FLAGS"] = " ".join([given, *more]).strip()
 
 
 def _count(event: str, duration: float, **_) -> None:

@@ -8,31 +8,23 @@ import jaxtyping
 import pytest
 import xdist.scheduler
 
-from tests import shapes
+from tests import compiling, shapes
 
-# Shapes and dtypes of arrays in signatures are checked where this is set: by `make test-all`.
+# Where shapes and dtypes of arrays in signatures are checked by `make test-all`.
 CHECKED = (
     *("_numerics", "_tables", "_network", "_mesh", "_build", "_run"),
     *("analysis", "connectivity", "space", "assemblies"),
 )
-if os.environ.get("JAXNEURO_CHECK_SHAPES"):
+if compiling.THOROUGH:
     jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
     jaxtyping.install_import_hook([f"jaxneuro.{x}" for x in CHECKED], f"{shapes.__name__}.arrays")
 
 from jaxneuro import _warn  # noqa: E402
-from tests import compiling, store  # noqa: E402
+from tests import store  # noqa: E402
 
 _warn._BETWEEN.add("jaxtyping")  # a warning still points at the line of the test
 
-# JAX reads the flags when its backend is first used, which importing it is not.
-# Eight devices; and a program is compiled as one part, for each process has one core: the same
-# code, some percent sooner.
-for _flag in (
-    "--xla_force_host_platform_device_count=8",
-    "--xla_cpu_parallel_codegen_split_count=1",
-):
-    if _flag.split("=")[0] not in os.environ.get("XLA_FLAGS", ""):
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_flag}".strip()
+compiling.set_flags()
 
 # Tests run in parallel processes: one thread each, but where a test asks for more.
 os.environ.setdefault("JAXNEURO_THREADS", "1")

@@ -28,7 +28,6 @@ from tests import zoo_release as release
 from tests import zoo_stochastic as stochastic
 from tests import zoo_synapses as receptors
 from tests.oracle import lif, synapses
-from tests.quickly import quick_jit
 from tests.zoo_case import DT, SILENT, Case, Setting
 from tests.zoo_stimuli import NAME, SEED, STIMULI
 
@@ -323,16 +322,16 @@ def counted(model: Any, state: Any, xs: Any, first: Any, last: Any) -> Any:
     return walk(model, state, xs, first, last)
 
 
-_compiled, _quick = jax.jit(counted), quick_jit(counted)
+_compiled = jax.jit(counted)
 
 
 def fast_run(
-    model: Any, state: Any, xs: Any, part: slice = slice(0, None), quick: bool = False
+    model: Any, state: Any, xs: Any, part: slice = slice(0, None)
 ) -> tuple[Any, dict[str, np.ndarray]]:
     """`run` compiled, one function for all laws: what one compiled, the others need not.
 
-    `part`: the steps to run; `quick`: whether XLA may make slower code in less time.
+    `part`: the steps to run.
     """
     first, last, _ = part.indices(jax.tree.leaves(xs)[0].shape[0])
-    state, out = (_quick if quick else _compiled)(model, state, xs, np.int32(first), np.int32(last))
+    state, out = _compiled(model, state, xs, np.int32(first), np.int32(last))
     return state, {name: np.asarray(x)[part] for name, x in out.items()}

@@ -8,7 +8,6 @@ import pytest
 
 from jaxneuro import assemblies as ac
 from tests.assemblies.brains import ROUNDS, events_of, followed, followed_by_hand
-from tests.quickly import quick_jit
 
 S, T = ac.Stimulus("S", 12), ac.Stimulus("T", 1)
 
@@ -48,7 +47,7 @@ BRAINS = {
 BETAS = st.one_of(st.sampled_from([0.0, 0.05, 0.1, 1.0]), st.floats(0.0, 3.0, width=32))
 
 
-@quick_jit
+@jax.jit
 def run(brain, seed, beta, events):
     state, seen = followed(brain.with_beta(beta), seed, events)
     return state.remembered, state.forgotten, seen

@@ -13,7 +13,6 @@ from scipy import stats
 from jaxneuro import assemblies as ac
 from jaxneuro._kernels.new_sources import _choice
 from jaxneuro.assemblies._sampled import _next_inputs, divided, input_law, largest
-from tests.quickly import quick_jit
 
 ALARM = 1e-4
 WIRES = ac.Brain(
@@ -25,7 +24,7 @@ GRID = 2048
 UNIFORM = ((np.arange(GRID) + 0.5) / GRID).astype(np.float32)
 
 
-@quick_jit
+@jax.jit
 def law_of(on, firing):
     return input_law(list(WIRES), list(on), list(firing))
 
@@ -57,7 +56,7 @@ def test_the_law_is_a_convolution_of_binomials(on, firing):
 def test_the_input_of_a_tail_and_its_place():
     law = law_of(np.ones(3, bool), np.array([30, 8, 4], np.int32))
     tails = np.float32(10.0) ** -np.linspace(0.01, 9, 400, dtype=np.float32)
-    x, place = map(np.asarray, quick_jit(largest)(law, tails))
+    x, place = map(np.asarray, jax.jit(largest)(law, tails))
     tail = np.append(np.asarray(law.tail), 0)
     assert np.all((tail[x] >= tails) & (tails > tail[x + 1]))
     want = (tails - tail[x + 1]) / (tail[x] - tail[x + 1])
@@ -70,7 +69,7 @@ def test_an_input_is_divided_by_its_conditional_probabilities(total):
     on, firing = np.ones(3, bool), np.array([30, 8, 4], np.int32)
     law = law_of(on, firing)
     half = np.full(GRID, 0.5, np.float32)
-    run = quick_jit(divided)
+    run = jax.jit(divided)
     a, b, c = exact(on, firing)
     x = np.full(GRID, total, np.int32)
     first = run(law, x, np.stack([UNIFORM, half, half]))
@@ -96,7 +95,7 @@ def test_an_input_is_divided_by_its_conditional_probabilities(total):
 N, K, SETS = 40, 10, 3000
 
 
-@quick_jit
+@jax.jit
 def all_inputs(law, order, more):
     """All N order statistics, K at a time."""
     search = SimpleNamespace(n=N, law=law)
@@ -146,7 +145,7 @@ def test_choices_are_subsets_of_equal_chance():
     most, draws, m = 5, 6000, 6
     part = np.tile(np.arange(4, dtype=np.int32), draws)  # 0 ... 3 of 6
     words = np.random.default_rng(1).integers(0, 2**32, (most, part.size), np.uint32)
-    chosen = np.asarray(quick_jit(_choice, static_argnums=2)(words, np.int32(m), 9, part))
+    chosen = np.asarray(jax.jit(_choice, static_argnums=2)(words, np.int32(m), 9, part))
     for size in range(4):
         mine = chosen[part == size]
         assert np.all(mine[:, size:] == 9)

@@ -12,7 +12,6 @@ import pytest
 from jaxneuro import assemblies as ac
 from jaxneuro._kernels.native import native_available
 from jaxneuro._kernels.threads import threads
-from tests.quickly import quick_jit
 
 ROUNDS, K = 8, 6
 S = ac.Stimulus("S", 30)
@@ -40,7 +39,7 @@ ALL, LEARN = np.ones((ROUNDS, F), bool), np.ones(ROUNDS, bool)
 both = pytest.mark.parametrize("name", BRAINS)
 
 
-@quick_jit
+@jax.jit
 def onward(brain, state, active, plastic):
     return ac.run(brain, state, active, plastic=plastic)
 
@@ -117,7 +116,7 @@ def test_a_batch_is_its_members(name):
     def life(seed, active, plastic):
         return ac.run(BRAINS[name], BRAINS[name].init(seed), active, plastic=plastic)
 
-    many = quick_jit(jax.vmap(life))(seeds, active, plastic)
+    many = jax.jit(jax.vmap(life))(seeds, active, plastic)
     for number, seed in enumerate(seeds):
         same(jax.tree.map(lambda x, at=number: x[at], many), whole(name, seed, number))
 
@@ -126,14 +125,14 @@ def test_a_batch_is_its_members(name):
 def test_masks_known_or_not_are_the_same(name):
     brain, (first, _) = BRAINS[name], whole(name)
     active = brain.active("S->A", "A->E")
-    known = quick_jit(lambda s: ac.run(brain, s, active, rounds=ROUNDS))(first)
+    known = jax.jit(lambda s: ac.run(brain, s, active, rounds=ROUNDS))(first)
     each = np.tile(active, (ROUNDS, 1)), np.ones(ROUNDS, bool)
     same(known, onward(brain, first, *each))
 
 
 def test_one_mask_for_all_rounds_may_be_traced():
     brain, (first, _) = BRAINS["listed"], whole("listed")
-    traced = quick_jit(lambda s, active, plastic: ac.run(brain, s, active, ROUNDS, plastic))
+    traced = jax.jit(lambda s, active, plastic: ac.run(brain, s, active, ROUNDS, plastic))
     active = np.array([True, False, True, True])
     each = np.tile(active, (ROUNDS, 1)), np.ones(ROUNDS, bool)
     same(traced(first, active, np.array(True)), onward(brain, first, *each))
@@ -141,7 +140,7 @@ def test_one_mask_for_all_rounds_may_be_traced():
 
 def test_rounds_one_by_one_are_a_run():
     brain, state = BRAINS["listed"], started("listed")
-    step = quick_jit(lambda state, *now: brain.step(state, *now))
+    step = jax.jit(lambda state, *now: brain.step(state, *now))
     for active, plastic in zip(*masks(1, 2 * ROUNDS)):
         state = step(state, active, plastic)
     same(state, onward(brain, started("listed"), *masks(1, 2 * ROUNDS))[0])
@@ -161,7 +160,7 @@ def test_an_area_that_nothing_drives_is_left_alone(name):
 def heard(name):
     """What each area receives through all fibres."""
     brain, all_of_them = BRAINS[name], np.ones(F, bool)
-    return quick_jit(lambda s: [brain.input(s, all_of_them, area) for area in brain.area_names])
+    return jax.jit(lambda s: [brain.input(s, all_of_them, area) for area in brain.area_names])
 
 
 @both

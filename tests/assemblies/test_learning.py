@@ -1,7 +1,5 @@
 """Classes: assemblies form as the oracle says, new samples are told apart, bad input refused."""
 
-import functools
-
 import jax
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ from jaxneuro import assemblies as ac
 from tests.assemblies.by_hand import listed
 
 N, K, CLASSES = 400, 20, 3
-QUICK = {"xla_backend_optimization_level": 0}
 FIBRES = [ac.Fibre("IN", "A"), ac.Fibre("A", "A")]
 
 
@@ -37,7 +34,7 @@ def learned():
     brain = brain_of()
     train, test = samples(1, 8), samples(2, 10)
 
-    @functools.partial(jax.jit, compiler_options=QUICK)
+    @jax.jit
     def run(seed, train, test):
         state, caps = ac.learn_classes(brain, brain.init(seed), "IN", "A", train)
         known, flat = caps[:, -1], test.reshape(-1, 40)
@@ -77,7 +74,7 @@ def test_classes_of_a_refracted_area_share_no_neuron():
     brain = brain_of(refraction=1000.0, homeostasis=True)
     train, test = samples(1, 8), samples(2, 10)
 
-    @functools.partial(jax.jit, compiler_options=QUICK)
+    @jax.jit
     def run(seed):
         state, caps = ac.learn_classes(brain, brain.init(seed), "IN", "A", train)
         answers = ac.classify(brain, state, "IN", "A", test.reshape(-1, 40), caps[:, -1])

@@ -1,7 +1,5 @@
 """Machines go where their table says; automata say only what their grammar allows."""
 
-import functools
-
 import jax
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ from jaxneuro import assemblies as ac
 from tests.assemblies.by_hand import listed
 
 DIGITS = "0123456789"
-QUICK = {"xla_backend_optimization_level": 0}  # sums are exact
 SEEDS = np.array([1, 2], np.uint32)
 THIRDS = [(m, d, (m + int(d)) % 3) for m in range(3) for d in DIGITS]
 THIRDS += [(0, "end", "yes"), (1, "end", "no"), (2, "end", "no")]
@@ -37,7 +34,7 @@ def divisible():
     machine = ac.StateMachine(THIRDS, 0, ["yes"])
     words = machine.encode([[*text, "end"] for text in texts])
 
-    @functools.partial(jax.jit, compiler_options=QUICK)
+    @jax.jit
     @jax.vmap
     def run(seed):
         state = machine.train(seed)
@@ -87,7 +84,7 @@ def test_training_is_that_of_the_oracle():
         state.fixed = False
     assert np.unique(arcs).size == 4 * k
 
-    @functools.partial(jax.jit, compiler_options=QUICK)
+    @jax.jit
     def run(seed):
         state = machine.train(seed)
         after = state.areas[2].after
@@ -107,7 +104,7 @@ def generated():
     """The automaton, sentences, and flips of its coin."""
     automaton = ac.ProbabilisticAutomaton(SENTENCES, "start", k=20)
 
-    @functools.partial(jax.jit, compiler_options=QUICK)
+    @jax.jit
     def run(seed):
         state = automaton.train(seed)
         keys = np.arange(16, dtype=np.uint32)

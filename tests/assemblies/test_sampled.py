@@ -6,6 +6,7 @@ comparisons raises a false alarm once in 1,000 choices of seeds; the seeds are f
 
 import functools
 
+import jax
 import numpy as np
 import pytest
 
@@ -17,7 +18,6 @@ from tests.assemblies.sampling import (
     protocol,
     two_areas,
 )
-from tests.quickly import quick_jit
 
 ROUNDS, SEEDS, ALARM = 11, 100, 1e-3
 KINDS = {
@@ -37,7 +37,7 @@ def runner(name):
     brain = two_areas(kinds=KINDS[name], capacity=400, **SIZE)
     first = 1000 * list(KINDS).index(name)
     seeds = np.arange(first, first + SEEDS, dtype=np.uint32)
-    return brain, many(brain, seeds, quick_jit)
+    return brain, many(brain, seeds, jax.jit)
 
 
 @functools.cache
@@ -70,6 +70,6 @@ def test_the_comparison_sees_a_little_more_learning():
     """beta = 0.12 instead of 0.08 is another law; so much these tests can tell."""
     brain, _ = runner("listed")
     _, listed = lived("listed")
-    other = many(brain.with_beta(0.12), np.arange(SEEDS, dtype=np.uint32), quick_jit)
+    other = many(brain.with_beta(0.12), np.arange(SEEDS, dtype=np.uint32), jax.jit)
     _, seen = other(*protocol(ROUNDS))
     assert p_values(seen.support[:, CHOSEN], listed.support[:, CHOSEN]).min() < 1e-6

@@ -1,7 +1,5 @@
 """Sequences: cap for cap as in NumPy, recalled after few presentations, sooner with a scaffold."""
 
-import functools
-
 import jax
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from tests.assemblies.by_hand import listed
 N, K, LENGTH, TIMES = 400, 20, 8, 6
 ITEMS = np.arange(LENGTH * K, dtype=np.int32).reshape(LENGTH, K)
 HOW = {"p": 0.4, "beta": 0.1, "rounds": 64}
-QUICK = {"xla_backend_optimization_level": 0}  # sums are exact
 SEEDS = np.array([3, 4], np.uint32)
 INNER = {None: [("A", "A")], "B": [("A", "A"), ("A", "B"), ("B", "A"), ("B", "B")]}
 
@@ -39,7 +36,7 @@ def learned(request):
     scaffold = request.param
     brain, how = brain_of(scaffold), {"scaffold": scaffold}
 
-    @functools.partial(jax.jit, compiler_options=QUICK)
+    @jax.jit
     @jax.vmap
     def run(seed):
         def part(state, _):
@@ -89,7 +86,7 @@ def test_items_of_varying_size_and_later_items():
     brain = brain_of(None)
     items = np.where(np.arange(K) < np.arange(K - LENGTH, K)[:, None], ITEMS, -1).astype(np.int32)
 
-    @functools.partial(jax.jit, compiler_options=QUICK)
+    @jax.jit
     def run(seed, items):
         state, caps = ac.memorise(brain, brain.init(seed), "IN", "A", items, TIMES)
         return caps[0], ac.recall(brain, state, "IN", "A", items[4], LENGTH - 4)[1]

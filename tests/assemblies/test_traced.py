@@ -13,7 +13,6 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import assemblies as ac
-from tests.quickly import quick_jit
 
 K, ROUNDS = 5, 3
 BRAIN = ac.Brain(
@@ -138,8 +137,8 @@ def test_traced_with_its_arrays_closed_over_and_as_arguments(name):
 def test_as_outside_of_jit(name):
     given = trees()
     known = as_numbers(TRACED[name](given))
-    closed = as_numbers(quick_jit(lambda: TRACED[name](given))())
-    as_argument = quick_jit(TRACED[name])(given)
+    closed = as_numbers(jax.jit(lambda: TRACED[name](given))())
+    as_argument = jax.jit(TRACED[name])(given)
     for x, y, z in zip(known, closed, as_numbers(as_argument), strict=True):
         np.testing.assert_allclose(y, x, rtol=1e-6)
         np.testing.assert_array_equal(y, z)

@@ -4,11 +4,10 @@ import jax
 import numpy as np
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 
 DT = 0.1
 LIF = {"tau_m": 12.0, "c_m": 180.0, "e_l": -64.0, "v_th": -51.5, "v_reset": -62.0, "t_ref": 1.3}
-RUN = quick_jit(jn.scan, static_argnums=(2, 4))  # what a program computes
+RUN = jax.jit(jn.scan, static_argnums=(2, 4))  # what a program computes
 USUAL = jax.jit(jn.scan, static_argnums=(2, 4))  # its bits, as users get them
 
 

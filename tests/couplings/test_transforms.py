@@ -11,7 +11,6 @@ import jaxneuro as jn
 from jaxneuro._kernels.native import native_available
 from jaxneuro._kernels.threads import threads
 from tests.couplings.networks import LIF, USUAL, build, current, explicit, lif, voltages
-from tests.quickly import quick_jit
 
 rl, syn = jn.release, jn.synapses
 N, STEPS = 24, 120
@@ -111,8 +110,8 @@ def test_under_vmap():
     def one(gain, weight, seed):
         return counts(NET.set("quantal", gain=gain).set("gap", weight=weight), seed)
 
-    many = quick_jit(jax.vmap(one))(gains, weights, seeds)
-    alone = quick_jit(one)
+    many = jax.jit(jax.vmap(one))(gains, weights, seeds)
+    alone = jax.jit(one)
     for k in range(3):
         np.testing.assert_allclose(many[k], alone(gains[k], weights[k], seeds[k]), rtol=1e-5)
     mixed = jax.vmap(lambda tau: NET.set("E", tau_m=tau).set("gap", gain=0.5).couplings[0].gain)
@@ -145,8 +144,8 @@ def test_gradients_are_those_of_differences(x64):
         return (changed.read(state, "E", "v") * np.array([1.0, -0.5, 2.0])).sum()
 
     point = np.array([0.8, 4.0, 1.3, -54.0, 12.0])
-    slopes = np.asarray(quick_jit(jax.grad(voltage))(point))
-    voltage = quick_jit(voltage)
+    slopes = np.asarray(jax.jit(jax.grad(voltage))(point))
+    voltage = jax.jit(voltage)
     for k in range(5):
         by = 1e-4 * np.eye(5)[k]
         central = (voltage(point + by) - voltage(point - by)) / 2e-4

@@ -16,7 +16,6 @@ from scripts.zoo_coupling_figures import coupling
 from scripts.zoo_names import NONE, TRANSMISSION
 from scripts.zoo_sections import FIGURES
 from scripts.zoo_transmission_figures import shown
-from tests.quickly import quick_jit
 
 WRITTEN = zoo.PAGE.read_text()
 TITLES = {name: kind.title for name, kind in zoo.COUPLINGS.items()}
@@ -93,7 +92,7 @@ def test_what_delivers_between_spikes():
     """Values in a step without a spike, after one with a spike, at -20 mV."""
     found = {name: cls() for name, cls in zoo.releases().items()}
 
-    @quick_jit
+    @jax.jit
     def values(models):
         out = {}
         for name, model in models.items():

@@ -8,7 +8,6 @@ from scipy.integrate import solve_ivp
 
 from jaxneuro.integrators import Gate, Linear, exponential_euler, forward_euler, heun, rk4
 from tests.oracle import integrate
-from tests.quickly import quick_jit
 
 METHODS = {"forward": forward_euler, "exponential": exponential_euler, "heun": heun, "rk4": rk4}
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
@@ -36,12 +35,12 @@ def pairs(y):
     return [(1.3 - 0.2 * w, 0.4 + w**2), (opening, opening + 0.5 * speed)]
 
 
-@quick_jit
+@jax.jit
 def walk(method, y, n_steps, dt):
     return jax.lax.fori_loop(0, n_steps, lambda _, y: tuple(method(flow, y, dt)), y)
 
 
-@quick_jit
+@jax.jit
 def decayed(method, y, n_steps, dt):
     decay = lambda y, t: (Linear(jnp.zeros_like(y[0]), 1.3),)  # noqa: E731
     return jax.lax.fori_loop(0, n_steps, lambda _, y: tuple(method(decay, y, dt)), y)
@@ -103,7 +102,7 @@ def test_exponential_euler_is_exact_for_a_constant_source(dtype, x64):
 def test_a_derivative_without_a_rate_moves_by_forward_euler(x64):
     plain = lambda y, t: (jnp.sin(y[0]), -y[0] * y[1])  # noqa: E731
     y = (np.linspace(-1.0, 1.0, 5), np.linspace(2.0, 3.0, 5))
-    both = quick_jit(lambda y: [m(plain, y, 0.1) for m in (exponential_euler, forward_euler)])
+    both = jax.jit(lambda y: [m(plain, y, 0.1) for m in (exponential_euler, forward_euler)])
     for a, b in zip(*both(y)):
         np.testing.assert_array_equal(a, b)
 
@@ -114,7 +113,7 @@ def test_reach_is_where_a_decay_stops_to_decay(method, x64):
         assert method is exponential_euler
         return
     decay = lambda y, t: (Linear(0.0 * y[0], 1.0),)  # noqa: E731
-    step = quick_jit(lambda dt: method(decay, (np.ones(1),), dt)[0][0])
+    step = jax.jit(lambda dt: method(decay, (np.ones(1),), dt)[0][0])
     grown = [abs(float(step(at * method.reach))) for at in (0.999, 1.001)]
     assert grown[0] < 1 < grown[1]
 
@@ -122,8 +121,8 @@ def test_reach_is_where_a_decay_stops_to_decay(method, x64):
 @every_method
 def test_vmap_equals_a_loop(method):
     y = tuple(np.linspace(a, 2.0, 12, dtype=np.float32).reshape(3, 4) for a in (-1.0, 0.5))
-    alone = quick_jit(lambda y: tuple(method(flow, y, 0.1)))
-    many = quick_jit(jax.vmap(lambda y: tuple(method(flow, y, 0.1))))(y)
+    alone = jax.jit(lambda y: tuple(method(flow, y, 0.1)))
+    many = jax.jit(jax.vmap(lambda y: tuple(method(flow, y, 0.1))))(y)
     for k in range(3):
         for a, b in zip(map(np.asarray, many), alone(tuple(x[k] for x in y))):
             np.testing.assert_allclose(a[k], b, rtol=1e-6)
@@ -137,7 +136,7 @@ def test_gradient_equals_central_differences(method, x64):
             y = method(flow, y, 0.2)
         return jnp.sum(y[0] * y[1])
 
-    both = quick_jit(jax.value_and_grad(last))
+    both = jax.jit(jax.value_and_grad(last))
     slope = both(0.3)[1]
     wide = both(0.3001)[0] - both(0.2999)[0]
     np.testing.assert_allclose(slope, float(wide) / 2e-4, rtol=1e-6)

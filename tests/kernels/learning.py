@@ -95,10 +95,9 @@ class Carried(NamedTuple):
 
 
 # Each case is another program: what is compiled badly is compiled fast.
-FAST = {"xla_backend_optimization_level": 0}
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2), compiler_options=FAST)
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def _loop(version, programs, shape, rule, table, weights, inputs):
     slots, n_sources, n_targets = shape
     names, f32 = programs.names, jnp.float32

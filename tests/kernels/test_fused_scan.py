@@ -22,7 +22,6 @@ from tests import zoo
 from tests.kernels.test_gpu import KERNEL, for_cuda
 
 STEPS, DT = 60, 0.05
-FAST = {"xla_backend_optimization_level": 0}
 PA = 600.0  # of a current at which integrate-and-fire neurons spike often
 MODELS = {
     "LIF": (jn.neurons.LIF(t_ref=0.3, tau_m=3.0), 5 * PA),
@@ -47,7 +46,7 @@ def current(size, shape):
     return (size * drawn).astype(np.float64 if jax.config.jax_enable_x64 else np.float32)
 
 
-@functools.partial(jax.jit, static_argnames=("record", "steps"), compiler_options=FAST)
+@functools.partial(jax.jit, static_argnames=("record", "steps"))
 def loop(net, state, inputs, record, steps=STEPS):
     """The recording of the plain loop, with the state, as `fused` gives them."""
     state, r = jn.scan(net, state, steps, inputs, record)
@@ -64,7 +63,7 @@ def one_launch(net, state, inputs, record, steps=STEPS):
     return state, bits, counts, sampled.get("traces", {})
 
 
-launch = jax.jit(one_launch, static_argnames=("record", "steps"), compiler_options=FAST)
+launch = jax.jit(one_launch, static_argnames=("record", "steps"))
 
 
 def check(got, want, bound=2e-5):
@@ -177,7 +176,7 @@ def test_a_batch_is_its_runs_one_by_one():
     def one(tau, net, state):
         return one_launch(net.set("E", tau_m=tau), state, x, record)
 
-    many = jax.jit(jax.vmap(one, (0, None, None)), compiler_options=FAST)(taus, net, net.init(0))
+    many = jax.jit(jax.vmap(one, (0, None, None)))(taus, net, net.init(0))
     many = jax.tree.map(np.asarray, many)
     for k, tau in enumerate(taus):
         want = loop(net.set("E", tau_m=tau), net.init(0), x, record)

@@ -15,7 +15,6 @@ from jaxneuro._kernels.new_sources import gap_lists, gap_width
 from jaxneuro._kernels.redraw import gap_rows
 from jaxneuro._kernels.threads import threads
 from tests.kernels.firing import key_of
-from tests.quickly import quick_jit
 
 # n, p, width: as asked for, too narrow, all targets, one target, gaps beyond the table of gaps.
 LAYOUTS = [
@@ -35,7 +34,7 @@ def both(key, rows, layout):
         return got, gap_lists(Hashed(key, n, p), rows, width)
 
 
-run = quick_jit(both, static_argnums=2)
+run = jax.jit(both, static_argnums=2)
 
 
 def expected(key, rows, layout):
@@ -82,7 +81,7 @@ def test_a_batch_is_its_members(shared):
     elif shared == "rows":
         rows = np.tile(rows[0], (3, 1))
         axes, given = (0, None), (arrays, rows[0])
-    many = quick_jit(jax.vmap(lambda key, rows: both(key, rows, LAYOUTS[0]), axes))
+    many = jax.jit(jax.vmap(lambda key, rows: both(key, rows, LAYOUTS[0]), axes))
     for got in many(*given):
         for member, (key, _), mine in zip(got, keys, rows):
             np.testing.assert_array_equal(member, expected(key, mine, LAYOUTS[0]))
@@ -94,7 +93,7 @@ def test_threads_change_nothing():
     layout = (2000, 0.05, gap_width(2000, 0.05))
     rows = np.arange(900, dtype=np.int32)  # 100,000 places and more are worth threads
     assert rows.size * layout[2] > 100_000
-    native = quick_jit(lambda key, rows: gap_lists(Hashed(key, *layout[:2]), rows, layout[2]))
+    native = jax.jit(lambda key, rows: gap_lists(Hashed(key, *layout[:2]), rows, layout[2]))
     want, before = expected(key, rows, layout), threads()
     try:
         for n in (1, 2, 3):

@@ -25,10 +25,9 @@ from tests.kernels.test_gpu import KERNEL, assert_reference, for_cuda, moved
 from tests.oracle import gather as oracle
 
 NATIVE = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
-QUICK = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
-@QUICK
+@jax.jit
 def every_version(values, weights, table):
     versions = [gather, gather_reference]
     if table.n_entries:
@@ -232,7 +231,7 @@ BATCHES = {
 }
 
 
-@QUICK
+@jax.jit
 def of_one(values, column, table, bar):
     return gather(values, column, table), LOSS(values, column, table, bar)[1]
 
@@ -251,7 +250,7 @@ def test_a_batch_is_its_members(batch):
     for a in axes:
         run, slow, loss = (jax.vmap(f, (*a, None)) for f in (run, slow, loss))
 
-    @QUICK
+    @jax.jit
     def every(values, column, table):
         return run(values, column, table), slow(values, column, table), loss(values, column, table)
 

@@ -30,9 +30,7 @@ KERNEL = "__gpu$xla.gpu.triton"
 
 
 # Each table is another program: what is compiled badly is compiled fast.
-@functools.partial(
-    jax.jit, static_argnums=(6, 7), compiler_options={"xla_backend_optimization_level": 0}
-)
+@functools.partial(jax.jit, static_argnums=(6, 7))
 def kernel(ring, released, step, scale, weights, table, clear=True, grid=SMALL):
     return deliver_pallas(
         ring, released, step, scale, weights, table, clear, grid=grid, interpret=True

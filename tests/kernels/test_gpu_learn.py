@@ -23,7 +23,7 @@ from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS
 from jaxneuro._model import Plasticity, Trace
 from jaxneuro._numerics.grid import on_grid
 from jaxneuro.neurons import LIF
-from tests.kernels.learning import DT, FAST, case_of, inputs_of, run
+from tests.kernels.learning import DT, case_of, inputs_of, run
 from tests.kernels.test_gpu import KERNEL, for_cuda, moved
 
 rules = jn.plasticity
@@ -137,7 +137,7 @@ def late():
 def step_of(version, synapses):
     """One step of a version; `synapses` how many, 0 for an empty table."""
     case = late()[0] if synapses else case_of(CENTRED, synapses=0, **ONE_DELAY)
-    return jax.jit(lambda *x: version(*x, case.table, case.programs, True), compiler_options=FAST)
+    return jax.jit(lambda *x: version(*x, case.table, case.programs, True))
 
 
 def stepped(version, *operands):
@@ -211,7 +211,7 @@ def test_a_nested_batch_is_its_networks_one_by_one():
 
     def nested(version):
         inner = jax.vmap(functools.partial(one, version=version), (None, 0, 0))
-        return jax.jit(jax.vmap(inner, (0, None, None)), compiler_options=FAST)
+        return jax.jit(jax.vmap(inner, (0, None, None)))
 
     got = nested(interpreted)(weights, scale, step)
     for i, k in np.ndindex(2, 3):

@@ -23,9 +23,7 @@ DTYPES = ["float32", "bfloat16", "float16", "int32", "uint32"]
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1.0, -1.0]
 
 
-@functools.partial(
-    jax.jit, static_argnums=(1, 2), compiler_options={"xla_backend_optimization_level": 0}
-)
+@functools.partial(jax.jit, static_argnums=(1, 2))
 def every_version(x, k, wide=False):
     words = wide_words(x) if wide else key_words(x)
     cap = k_cap_wide if wide else k_cap

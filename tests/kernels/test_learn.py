@@ -19,7 +19,6 @@ from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, Section
 from jaxneuro._tables.bundles import ListedBundle, Placement
 from jaxneuro._tables.lay_out import lay_out
-from tests.quickly import quick_jit
 
 pytestmark = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 STEPS, DT = 40, 0.1
@@ -131,7 +130,7 @@ class Setting:
 def test_native_equals_the_reference(layout):
     setting = Setting(layout, "pair")
     versions = (learn, learn_reference)
-    got, want = (quick_jit(functools.partial(setting.run, v))() for v in versions)
+    got, want = (jax.jit(functools.partial(setting.run, v))() for v in versions)
     for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want)):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
     if setting.weights.size:
@@ -142,7 +141,7 @@ def test_native_equals_the_reference(layout):
 def test_variables_and_shared_numbers(layout):
     setting = Setting(layout, "reward")
     versions = (learn, learn_reference)
-    got, want = (quick_jit(functools.partial(setting.run, v))() for v in versions)
+    got, want = (jax.jit(functools.partial(setting.run, v))() for v in versions)
     for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want)):
         np.testing.assert_allclose(a, b, rtol=5e-5, atol=2e-6)
     assert np.abs(np.asarray(got[1].variables)).max() > 0.1

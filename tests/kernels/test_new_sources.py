@@ -10,7 +10,6 @@ import pytest
 
 from jaxneuro._kernels.new_sources import NewNeurons, gap_width, new_past_inputs, write_new_sources
 from jaxneuro._kernels.redraw import gap_rows
-from tests.quickly import quick_jit
 
 # places, k, p, words, neurons
 LAYOUTS = [(60, 12, 0.2, 1, 9), (30, 5, 1.0, 2, 4), (400, 20, 0.02, 3, 7)]
@@ -45,7 +44,7 @@ def both(arrays, past, place, static):
         return got, once()
 
 
-run = quick_jit(both, static_argnums=3)
+run = jax.jit(both, static_argnums=3)
 
 
 @pytest.mark.slow(but=["layout1"])

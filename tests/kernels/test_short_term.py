@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from jaxneuro._kernels.native import native_available, native_library
 from jaxneuro._kernels.short_term import ShortTerm, short_term, short_term_reference
 from tests.kernels.test_lowering import compiled, loop_bodies
-from tests.quickly import quick_jit
 
 NATIVE = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 N = 203  # three blocks and a rest
@@ -58,7 +57,7 @@ RUN = jax.jit(short_term, static_argnums=4)
 STEPS = {first: functools.partial(short_term, jump_first=first) for first in (False, True)}
 
 
-@functools.partial(quick_jit, static_argnums=4)
+@functools.partial(jax.jit, static_argnums=4)
 def reference(*operands):
     return short_term_reference(*operands)
 
@@ -153,7 +152,7 @@ def test_slopes_of_both_kinds_are_those_of_the_reference(jump_first):
     bars = jax.tree.map(lambda x: rng.normal(size=N).astype(x.dtype), (state, state.x))
     moves = jax.tree.map(np.ones_like, (state, adds, losses))
 
-    @quick_jit
+    @jax.jit
     def slopes(state, adds, losses):
         out = []
         for f in (short_term, short_term_reference):

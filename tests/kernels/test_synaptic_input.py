@@ -15,7 +15,6 @@ from jaxneuro._kernels.synaptic_input import synaptic_input
 from jaxneuro._kernels.threads import threads
 from jaxneuro._kernels.wide import wide_integers, wide_words
 from tests.kernels.firing import Layout, build, expected
-from tests.quickly import quick_jit
 
 LAYOUTS = [
     Layout(sources=30, targets=50, k=9, words=1, p=0.2),
@@ -38,7 +37,7 @@ def both(sums, firing, arrays, n, p):
         return got, [synaptic_input(sums, firing, form) for form in forms]
 
 
-run = quick_jit(both, static_argnums=(3, 4))
+run = jax.jit(both, static_argnums=(3, 4))
 
 
 def operands(case):
@@ -117,7 +116,7 @@ def test_a_batch_is_its_members(field):
         return both(*trees[0].unflatten(leaves), LAYOUTS[0].targets, LAYOUTS[0].p)
 
     axes = tuple(None if same else 0 for same in shared)
-    got = quick_jit(jax.vmap(one, axes))(*given)
+    got = jax.jit(jax.vmap(one, axes))(*given)
     for number, case in enumerate(cases):
         check(jax.tree.map(lambda x, at=number: x[at], got), case)
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 from tests.zoo import CASES, NEURONS, cast, costly, init, inputs, is_number, ready, run, setting
 
 N, STEPS = 16, 100
@@ -72,10 +71,10 @@ def spikes_weighed(model, current, xs):
     return jnp.sum(spikes * jnp.arange(1.0, N + 1.0))
 
 
-count_slopes = quick_jit(jax.grad(all_counts))
-spike_slopes = quick_jit(jax.value_and_grad(spikes_weighed, (0, 1)))
-loss_and_slopes = quick_jit(jax.value_and_grad(smooth_loss, has_aux=True))
-batched_slopes = quick_jit(jax.vmap(jax.grad(smooth_loss, has_aux=True), in_axes=(0, None, None)))
+count_slopes = jax.jit(jax.grad(all_counts))
+spike_slopes = jax.jit(jax.value_and_grad(spikes_weighed, (0, 1)))
+loss_and_slopes = jax.jit(jax.value_and_grad(smooth_loss, has_aux=True))
+batched_slopes = jax.jit(jax.vmap(jax.grad(smooth_loss, has_aux=True), in_axes=(0, None, None)))
 
 
 @pytest.mark.slow(but=["LIF, surrogate", "IafPscExp, surrogate"])
@@ -205,7 +204,7 @@ def trained(case):
     return jn.build(description, 0, dt)
 
 
-@quick_jit
+@jax.jit
 def slopes_of_runs(net, weights):
     """Of each run in a batch: of the sum of the batch, and of each alone."""
 

@@ -16,7 +16,6 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._network.names import shared_by
 from tests.laws.test_traced import DELTA, DTS, described, parts_of
-from tests.quickly import quick_jit
 from tests.zoo import CASES, setting
 
 STEPS = 500
@@ -78,7 +77,7 @@ def owned(net, state, name):
     return [x for x in net.variables(state, name) if shared_by(net, state, name, x) is None]
 
 
-@quick_jit
+@jax.jit
 def traces_of(net, signals):
     """All that can be recorded, (STEPS, n) by name and variable."""
     state = net.init(0)

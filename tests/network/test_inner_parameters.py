@@ -7,11 +7,10 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.io import format_description, parse_description
-from tests.quickly import quick_jit
 
 DT, STEPS = 0.1, 100
 syn, PAIR = jn.synapses, jn.connectivity.AllToAll()
-RUN = quick_jit(jn.scan, static_argnums=(2, 4))
+RUN = jax.jit(jn.scan, static_argnums=(2, 4))
 
 
 def described(mg=1.0, share=0.4, alpha=1.1, g=120.0, **keywords):
@@ -72,9 +71,7 @@ def test_a_gradient_reaches_a_share(x64):
         after, _ = jn.scan(net.set("both", nmda_share=share), state, STEPS)
         return jnp.sum(net.read(after, "B", "v"))
 
-    values, slopes = quick_jit(jax.vmap(jax.value_and_grad(last)))(
-        np.array([0.4 - 1e-5, 0.4 + 1e-5])
-    )
+    values, slopes = jax.jit(jax.vmap(jax.value_and_grad(last)))(np.array([0.4 - 1e-5, 0.4 + 1e-5]))
     assert float(slopes[0]) == pytest.approx(float(values[1] - values[0]) / 2e-5, rel=1e-4)
 
 

@@ -18,7 +18,6 @@ from tests.kernels.test_fused_scan import check
 from tests.kernels.test_gpu import KERNEL, for_cuda
 
 N, STEPS = 130, 40
-FAST = {"xla_backend_optimization_level": 0}
 RULE = jn.connectivity.FixedProbability(0.2)
 CURRENT = jn.synapses.Exponential(3.0)
 NMDA = jn.synapses.NMDA()
@@ -95,7 +94,7 @@ NETWORKS = {
 }
 
 
-@functools.partial(jax.jit, static_argnames="fused", compiler_options=FAST)
+@functools.partial(jax.jit, static_argnames="fused")
 def run(net, state, inputs, fused):
     """The state after a scan, and its spikes."""
     del fused  # another program

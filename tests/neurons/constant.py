@@ -7,11 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 
-@quick_jit(static_argnames="n_steps")
+@jax.jit(static_argnames="n_steps")
 def _scan(model, currents, start, dt, n_steps):
     state = _started(model, currents, start)
 
@@ -22,7 +21,7 @@ def _scan(model, currents, start, dt, n_steps):
     return jax.lax.scan(body, state, None, length=n_steps)[1]
 
 
-@quick_jit
+@jax.jit
 def _last(model, currents, start, dt, n_steps):
     state, drive = _started(model, currents, start), jn.Drive(current=currents)
     return jax.lax.fori_loop(0, n_steps, lambda _, s: model.step(s, drive, dt)[0], state)

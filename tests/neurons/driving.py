@@ -7,11 +7,10 @@ from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
 from tests.oracle.integrate import derivatives
-from tests.quickly import quick_jit
 from tests.zoo import cast, numbers
 
 
-@quick_jit(static_argnames="n_steps")
+@jax.jit(static_argnames="n_steps")
 def _scan(model, state, drive, dt, n_steps):
     def body(state, _):
         state, spikes = model.step(state, drive, dt)
@@ -20,10 +19,10 @@ def _scan(model, state, drive, dt, n_steps):
     return jax.lax.scan(body, state, None, n_steps)[1]
 
 
-init = quick_jit(lambda model, n: model.init(n), static_argnums=1)
+init = jax.jit(lambda model, n: model.init(n), static_argnums=1)
 
 
-@quick_jit
+@jax.jit
 def _walk(model, state, drive, dt, n_steps):
     return jax.lax.fori_loop(0, n_steps, lambda _, s: model.step(s, drive, dt)[0], state)
 

@@ -7,7 +7,6 @@ import numpy as np
 import jaxneuro as jn
 from jaxneuro._model import add_drives
 from tests.oracle.ode import lif_conductance_reference
-from tests.quickly import quick_jit
 
 LIF = {"tau_m": 20.0, "c_m": 200.0, "e_l": -60.0}
 SYNAPSES = ({"tau_syn": 5.0, "e_rev": 0.0}, {"tau_syn": 10.0, "e_rev": -80.0})
@@ -35,7 +34,7 @@ def voltage(dt):
         state, _ = neuron.step(state, total, dt)
         return (state, new), state.v
 
-    @quick_jit
+    @jax.jit
     def run(arriving):
         start = (neuron.init(1), [m.init(1) for m in models])
         return jax.lax.scan(body, start, arriving)[1][:, 0]
@@ -80,7 +79,7 @@ def test_the_network_makes_the_same_step(x64):
         kicks[round(time / dt) - 1 - 5, i] = 1e6  # delivered in slot k + d
     kicks[1:][kicks[:-1] != 0] = -1e6  # and back below threshold: one spike each
     record = jn.Record(variables={"n": "v"}, interval=0.8)
-    run = quick_jit(lambda net, x: jn.scan(net, net.init(0), 240, {"source": x}, record)[1])
+    run = jax.jit(lambda net, x: jn.scan(net, net.init(0), 240, {"source": x}, record)[1])
     recording = run(net, kicks)
     assert int(recording.spikes.counts("source").sum()) == len(events)
     np.testing.assert_allclose(recording.traces["n"]["v"][:, 0], voltage(dt), rtol=1e-12)

@@ -6,7 +6,6 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._numerics.streams import Stream, stream_key
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 DT = 0.1
@@ -22,7 +21,7 @@ def run(model, current, n_steps, n, seed=0):
     return tuple(np.asarray(x) for x in _scan(model, model.init(n, stream), current, n_steps))
 
 
-@quick_jit(static_argnames="n_steps")
+@jax.jit(static_argnames="n_steps")
 def _scan(model, state, current, n_steps):
     def body(state, _):
         state, spikes = model.step(state, jn.Drive(current=current), DT)
@@ -104,7 +103,7 @@ def network(others=()):
 
 
 def dense(net, key, name="E"):
-    run = quick_jit(lambda net, key: jn.scan(net, net.init(key), 600)[1].spikes.dense(name))
+    run = jax.jit(lambda net, key: jn.scan(net, net.init(key), 600)[1].spikes.dense(name))
     return np.asarray(run(net, key))
 
 
@@ -126,7 +125,7 @@ def test_draws_in_a_network():
 def test_seeds_under_vmap():
     net = network()
     counts = lambda key: jn.scan(net, net.init(key), 300)[1].spikes.counts("E")  # noqa: E731
-    many, alone = np.asarray(quick_jit(jax.vmap(counts))(np.arange(3))), quick_jit(counts)
+    many, alone = np.asarray(jax.jit(jax.vmap(counts))(np.arange(3))), jax.jit(counts)
     for key, row in enumerate(many):
         np.testing.assert_array_equal(row, alone(key))
     assert (many[0] != many[1]).any()

@@ -9,7 +9,6 @@ from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
 from jaxneuro._numerics.streams import Stream, stream_key
-from tests.quickly import quick_jit
 
 GIF = jn.neurons.GIF
 MEMBRANE = {"c_m": 150.0, "g_l": 10.0, "e_l": -65.0, "v_reset": -58.0, "t_ref": 2.0}
@@ -30,7 +29,7 @@ def run(model, state, current, n_steps, dt=0.1):
     return jax.tree.map(np.asarray, _scan(model, state, drive, n_steps, dt))
 
 
-@quick_jit(static_argnames=("n_steps", "dt"))
+@jax.jit(static_argnames=("n_steps", "dt"))
 def _scan(model, state, drive, n_steps, dt):
     def body(state, _):
         state, _ = model.step(state, drive, dt)
@@ -107,7 +106,7 @@ def test_threshold_kernels_lower_the_hazard():
     model = GIF(**{**MEMBRANE, "v_reset": -65.0, "t_ref": 0.0}, v_t_star=-66.0, delta_v=5.0)
     model = dataclasses.replace(model, lambda_0=900.0, q_sfa_1=7.0)
     state = model.init(n, stream(n))._replace(spikes=np.ones(n, bool))
-    spikes = quick_jit(lambda m, s: m.step(s, jn.Drive(), 0.1)[1])(model, state)
+    spikes = jax.jit(lambda m, s: m.step(s, jn.Drive(), 0.1)[1])(model, state)
     got = np.asarray(spikes).mean()
     threshold = -66.0 + 7.0 * np.exp(-0.1 / 53.8)
     p = 1 - np.exp(-0.09 * np.exp((-65.0 - threshold) / 5.0))

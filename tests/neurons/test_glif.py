@@ -9,7 +9,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 DT = 0.1
@@ -25,7 +24,7 @@ def run(model, n_steps, n=1, dt=DT, dtype=jnp.float64, state=None, **parts):
     return jax.tree.map(np.asarray, _scan(model, start, drive, n_steps, dt))
 
 
-@quick_jit(static_argnames=("n_steps", "dt"))
+@jax.jit(static_argnames=("n_steps", "dt"))
 def _scan(model, state, drive, n_steps, dt):
     def body(state, _):
         state, _ = model.step(state, drive, dt)
@@ -123,7 +122,7 @@ def test_level_5_threshold_follows_the_voltage(b_v, dtype, x64):
 def test_a_slope_where_both_relax_at_one_rate(x64):
     """d theta_v / d b_v has no hole at b_v = g_l / c_m: it equals the difference quotient."""
 
-    @quick_jit
+    @jax.jit
     @jax.value_and_grad
     def end(b_v):
         model = dataclasses.replace(GLIF.glif5(c_m=100.0, g_l=5.0), b_v=b_v)

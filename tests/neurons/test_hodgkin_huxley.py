@@ -12,7 +12,6 @@ import jaxneuro as jn
 from jaxneuro.analysis import crossing_times
 from tests.neurons.constant import end, run, steps_of
 from tests.oracle import hodgkin_huxley as oracle
-from tests.quickly import quick_jit
 
 HH, ch, rk4 = jn.neurons.HodgkinHuxley, jn.channels, jn.integrators.rk4
 EVERYTHING = jn.Record(variables={"neurons": ...})
@@ -33,7 +32,7 @@ def constant(model, current, ms, dt, dtype=jnp.float32):
 
 
 def test_gates_at_rest(x64):
-    state = quick_jit(lambda model: model.init(1))(HH())
+    state = jax.jit(lambda model: model.init(1))(HH())
     gates = [float(np.asarray(x)[0]) for x in (state.m, state.h, state.n)]
     np.testing.assert_allclose(gates, [0.05293249, 0.59612075, 0.31767691], atol=5e-9)
 
@@ -112,7 +111,7 @@ def test_1952_is_the_same_neuron_counted_from_rest(x64):
 def test_temperature_speeds_up_gates(x64):
     """q10^((celsius - 6.3)/10), for gates only: 10 C more is a factor of 3."""
     y = tuple(np.array([x]) for x in (-50.0, 0.2, 0.5, 0.4))
-    flow = quick_jit(lambda model: model._flow(y, jn.Drive()))
+    flow = jax.jit(lambda model: model._flow(y, jn.Drive()))
     cold, warm = (flow(HH(celsius=t)) for t in (6.3, 16.3))
     np.testing.assert_allclose(warm[0].rate, cold[0].rate, rtol=1e-12)
     for a, b in zip(cold[1:], warm[1:]):
@@ -173,7 +172,7 @@ def test_gradient_of_a_voltage(x64):
         return jax.lax.scan(body, model.init(1), None, length=150)[0].v[0]
 
     g = np.array([120.0, 36.0, 0.3])
-    f = quick_jit(jax.value_and_grad(voltage))
+    f = jax.jit(jax.value_and_grad(voltage))
     slope = np.asarray(f(g)[1])
     for k in range(3):
         step = np.where(np.arange(3) == k, 1e-5 * g, 0.0)

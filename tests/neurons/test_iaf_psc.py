@@ -11,7 +11,6 @@ import pytest
 import jaxneuro as jn
 from jaxneuro.neurons import IafPscAlpha, IafPscDelta, IafPscExp
 from tests.oracle import iaf_psc as oracle
-from tests.quickly import quick_jit
 from tests.refusing import assert_refused
 from tests.zoo import cast
 
@@ -34,7 +33,7 @@ def run(model, n_steps, arrivals=None, dt=DT, n=1, **parts):
     return jax.tree.map(np.asarray, _scan(model, model.init(n), drives, dt))
 
 
-@quick_jit(static_argnames="dt")
+@jax.jit(static_argnames="dt")
 def _scan(model, state, drives, dt):
     def body(state, drive):
         state = model.step(state, drive, dt)[0]
@@ -186,7 +185,7 @@ def test_lif_with_exponential_synapses_comes_near_in_second_order(x64):
         v = run(IafPscExp(**QUIET), len(spikes), {"ex": spikes}, dt).v
         lif, synapse = jn.neurons.LIF(**QUIET), jn.synapses.Exponential(2.0)
 
-        @quick_jit
+        @jax.jit
         def other(arrivals, lif=lif, synapse=synapse, dt=dt):
             def body(state, arrivals):
                 neuron, receptor = state

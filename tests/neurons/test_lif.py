@@ -8,7 +8,6 @@ from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
 from jaxneuro._model import add_drives
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 DT = 0.1
@@ -28,7 +27,7 @@ def run(model, drives, n=1, v0=None):
     return (np.asarray(x) for x in _scan(model, state, drives))
 
 
-@quick_jit
+@jax.jit
 def _scan(model, state, drives):
     def body(state, now):
         state, spikes = model.step(state, now, DT)
@@ -175,7 +174,7 @@ def decaying(dt, total=6.4):
         state, spikes = model.step(state, drive, dt)
         return state, new, spiked | spikes
 
-    @quick_jit
+    @jax.jit
     def end():
         states = [synapse.init(1)._replace(g=g) for synapse, g in parts]
         start = model.init(1), states, np.zeros(1, bool)

@@ -10,7 +10,6 @@ from jaxneuro.integrators import exponential_euler
 from jaxneuro.neurons import MorrisLecar
 from tests.neurons.driving import orders, run
 from tests.oracle.biophysical import morris_lecar
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 
@@ -19,7 +18,7 @@ def slopes(model, y, current=0.0):
     return jnp.stack([d.source - d.rate * x for d, x in zip(parts, y)])
 
 
-@quick_jit
+@jax.jit
 def steady(model):
     """Voltages and potassium gates at rest, and the currents that hold them."""
     v = np.linspace(-60.0, 40.0, 20_001)
@@ -30,7 +29,7 @@ def steady(model):
 def test_rest_of_hopf_is_unstable_between_the_published_currents(x64):
     model = cast(MorrisLecar.hopf(), jnp.float64)
     *y, current = map(np.asarray, steady(model))
-    jacobian = quick_jit(jax.vmap(jax.jacfwd(lambda y: slopes(model, y))))(np.stack(y, 1))
+    jacobian = jax.jit(jax.vmap(jax.jacfwd(lambda y: slopes(model, y))))(np.stack(y, 1))
     jacobian = np.asarray(jacobian)
     trace = jacobian[:, 0, 0] + jacobian[:, 1, 1]
     assert (np.linalg.det(jacobian) > 0).all()

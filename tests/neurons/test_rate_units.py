@@ -9,7 +9,6 @@ import pytest
 from scipy.linalg import expm
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 DIRECT, GRADED = jn.synapses.Direct("input"), jn.release.Graded()
@@ -28,7 +27,7 @@ W = np.array([[0.2, -1.1], [0.9, 0.3]])  # W[target, source]
 INPUT = np.array([1.0, -0.4])
 
 
-@quick_jit(static_argnames="dt")
+@jax.jit(static_argnames="dt")
 def one_step(model, state, drive, dt):
     return model.step(state, drive, dt)
 
@@ -53,7 +52,7 @@ def rates(net, duration):
     return np.asarray(_recorded(net, net.init(0), n_steps))
 
 
-@quick_jit(static_argnames="n_steps")
+@jax.jit(static_argnames="n_steps")
 def _recorded(net, state, n_steps):
     record = jn.Record(variables={"u": "r"})
     return jn.scan(net, state, n_steps, record=record)[1].traces["u"]["r"]
@@ -123,7 +122,7 @@ def test_a_slope_through_a_network(x64):
 
     inverse = np.linalg.inv(np.eye(2) - W)
     expected = (inverse @ W @ inverse @ INPUT)[0]
-    assert quick_jit(jax.grad(first))(1.0) == pytest.approx(expected, rel=1e-6)
+    assert jax.jit(jax.grad(first))(1.0) == pytest.approx(expected, rel=1e-6)
 
 
 def test_units_have_no_spikes_and_no_other_drive():
@@ -173,10 +172,10 @@ def test_a_readout_is_linear_in_its_weights(x64):
         changed = net.set("in->out", gain=gain)
         return changed.read(jn.scan(changed, changed.init(0), 600)[0], "out", "v")
 
-    once, twice = np.asarray(quick_jit(jax.vmap(end))(np.array([1.0, 2.0]))) - 2.0
+    once, twice = np.asarray(jax.jit(jax.vmap(end))(np.array([1.0, 2.0]))) - 2.0
     assert np.abs(once).min() > 0.1
     np.testing.assert_allclose(twice, 2 * once, rtol=1e-9)
-    np.testing.assert_allclose(quick_jit(jax.jacrev(end))(1.0), once, rtol=1e-9)
+    np.testing.assert_allclose(jax.jit(jax.jacrev(end))(1.0), once, rtol=1e-9)
     v = jn.simulate(net, 60.0, record=jn.Record(variables={"out": "v"})).traces["out"]["v"]
     np.testing.assert_allclose(v[-1] - 2.0, once, rtol=1e-9)
 
@@ -188,7 +187,7 @@ def test_a_gradient_through_readout_and_spikes(x64):
         changed = net.set("in", tau_m=tau)
         return jnp.sum(changed.read(jn.scan(changed, changed.init(0), 300)[0], "out", "v"))
 
-    slope = quick_jit(jax.grad(loss))(10.0)
+    slope = jax.jit(jax.grad(loss))(10.0)
     assert np.isfinite(slope)
     assert slope != 0
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 
 DT = 0.1
 DELTA = jn.synapses.Delta()
@@ -13,7 +12,7 @@ ALL = jn.connectivity.AllToAll()
 Relay, Source = jn.neurons.Relay, jn.neurons.PoissonSource
 
 
-@quick_jit(static_argnames=("n_steps", "record"))
+@jax.jit(static_argnames=("n_steps", "record"))
 def _scan(net, state, n_steps, record=None):
     return jn.scan(net, state, n_steps, record=record)[1]
 

@@ -9,7 +9,6 @@ from jaxneuro.integrators import exponential_euler
 from jaxneuro.neurons import WangBuzsaki
 from tests.neurons.driving import exact, orders, run
 from tests.oracle import biophysical as oracle
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 
@@ -80,6 +79,6 @@ def test_order(method, steps, x64):
 def test_a_voltage_that_stays_up_is_no_new_spike():
     model = cast(WangBuzsaki(), np.float32)
     state = model.init(1)._replace(v=np.full(1, 20.0, np.float32))
-    state, spikes = quick_jit(lambda s: model.step(s, jn.Drive(), 0.01))(state)
+    state, spikes = jax.jit(lambda s: model.step(s, jn.Drive(), 0.01))(state)
     assert state.v[0] > 0
     assert not spikes.any()

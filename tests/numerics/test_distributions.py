@@ -13,7 +13,6 @@ import scipy.stats
 
 import jaxneuro as jn
 from jaxneuro._numerics.distributions import LogNormal, Normal, Uniform, unit_interval
-from tests.quickly import quick_jit
 
 U = np.concatenate([[2.0**-24, 1 - 2.0**-24], np.linspace(0.001, 0.999, 301)])
 INF = math.inf
@@ -126,7 +125,7 @@ def test_numbers_of_numpy_are_plain_numbers(number):
         laws.append(Normal(number(1), number(2), low=number(0), high=number(3)))
         return [law.quantile(u) for law in laws]
 
-    both = quick_jit(lambda u: (drawn(number, u), drawn(float, u)))
+    both = jax.jit(lambda u: (drawn(number, u), drawn(float, u)))
     np.testing.assert_array_equal(*both(np.full(2, 0.3, np.float32)))
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.surrogates import FastSigmoid, crossing, threshold
-from tests.quickly import quick_jit
 
 V_TH = np.float32(-50.0)
 V = np.float32([-70.0, -50.0, np.nextafter(np.float32(-50), np.float32(-60)), -49.9, 3e38])
@@ -55,7 +54,7 @@ def sigmoid_slope(x, beta):
 def slopes(function, *arrays):
     """The derivatives by `before`, v and `v_th` of a spike."""
     of = jax.vmap(jax.grad(function, argnums=(0, 1, 2)))
-    return np.asarray(quick_jit(of)(*map(np.float32, arrays)))
+    return np.asarray(jax.jit(of)(*map(np.float32, arrays)))
 
 
 BEFORE = np.array([-70.0, -54.0, -52.0, -51.0, -49.0])
@@ -97,5 +96,5 @@ def test_a_surrogate_needs_the_start_of_the_step():
 
 def test_the_gradient_through_a_model_as_an_argument():
     loss = lambda s, v: threshold(v, V_TH, s, v - 1.0)[0].sum()  # noqa: E731
-    of_surrogate = quick_jit(jax.grad(loss))(FastSigmoid(beta=2.0), V[:4])
+    of_surrogate = jax.jit(jax.grad(loss))(FastSigmoid(beta=2.0), V[:4])
     assert float(of_surrogate.beta) == 0.0

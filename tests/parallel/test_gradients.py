@@ -71,8 +71,7 @@ def test_through_spikes_releases_and_gap_junctions(x64, gaps):
     values = dict(VALUES)
     if gaps:
         values["B~B", "gain"] = 1.0
-    quickly = {"xla_backend_optimization_level": 0}
-    slopes = jax.jit(jax.grad(loss), compiler_options=quickly)
+    slopes = jax.jit(jax.grad(loss))
     one = slopes(values, net)
     many = slopes(values, parallel.shard(net, mesh(4), OWNERS))
     for name, slope in one.items():

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 import jaxneuro as jn
 from jaxneuro._kernels.threads import threads
 from jaxneuro.parallel._sweep_program import SweepProgram
-from tests.quickly import quick_jit
 
 LIF = jn.neurons.LIF(tau_m=20.0, c_m=200.0, e_l=-40.0, v_th=-50.0, v_reset=-60.0, t_ref=5.0)
 STEPS = 100
@@ -60,7 +59,7 @@ def swept(spiking):
 def test_a_grid_is_the_product_of_its_axes(spiking, swept):
     assert swept.shape == (3, 5)
     assert swept["counts"].shape == (3, 5, STEPS)
-    single = quick_jit(spiking)
+    single = jax.jit(spiking)
     for i, gain in enumerate(GRID["gain"]):
         for j in (0, 4):
             one = single(np.float32(gain), np.int32(j))

@@ -13,7 +13,6 @@ from jaxneuro import plasticity as pl
 from jaxneuro._model import NamedNumbers
 from tests.plasticity import by_hand
 from tests.plasticity.replay import replay
-from tests.quickly import quick_jit
 from tests.refusing import assert_refused
 
 STEPS = 250
@@ -231,7 +230,7 @@ def test_derivatives_of_an_event_are_finite(name):
     cls, _, fields = RULES[name]
     rule = cls(**fields)
 
-    @quick_jit
+    @jax.jit
     def slopes(rule, w):
         def both(rule, w):
             pre = {"arriving": np.float64(0), "released": np.float64(0)}

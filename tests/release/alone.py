@@ -5,10 +5,8 @@ import functools
 import jax
 import numpy as np
 
-from tests.quickly import quick_jit
 
-
-@functools.partial(quick_jit, static_argnums=3)
+@functools.partial(jax.jit, static_argnums=3)
 def released(model, spikes, v, dt):
     """What a release without draws gives for spikes (steps, n): values (steps, n), last state."""
 
@@ -19,7 +17,7 @@ def released(model, spikes, v, dt):
     return values, state
 
 
-@functools.partial(quick_jit, static_argnums=3)
+@functools.partial(jax.jit, static_argnums=3)
 def received(model, arrivals, v, dt):
     """What a receptor gives for arrivals (steps, ..., n): its drives, its states at the ends."""
 

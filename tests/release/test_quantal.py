@@ -10,14 +10,13 @@ from scipy import stats
 
 import jaxneuro as jn
 from jaxneuro.release._short_term import binomial
-from tests.quickly import quick_jit
 from tests.release.alone import released
 from tests.zoo import stream
 
 N = 20_000
 
 
-@functools.partial(quick_jit, static_argnums=3)
+@functools.partial(jax.jit, static_argnums=3)
 def drawn(model, spikes, bits, n):
     """Values (steps, n) if all n neurons spike in the steps `spikes` (steps,)."""
 
@@ -77,7 +76,7 @@ def test_the_inversion_is_the_binomial_law(n, most, p):
     assert k.max() <= n
 
 
-inverted = quick_jit(lambda u, n, p, most: binomial(u, n, p, most), static_argnums=3)
+inverted = jax.jit(lambda u, n, p, most: binomial(u, n, p, most), static_argnums=3)
 
 
 def test_bits_depend_on_seed_and_neuron_alone():

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 from tests.release.alone import released, train
 
 TM = jn.release.TsodyksMarkram
@@ -88,7 +87,7 @@ def test_slopes_of_spikes_that_are_numbers(convention):
 
         return jax.lax.scan(body, model.init(1), spikes)[1].sum()
 
-    slopes = quick_jit(jax.grad(total, (0, 1)))
+    slopes = jax.jit(jax.grad(total, (0, 1)))
     for tau_fac in (0.0, 30.0):
         model = TM(0.3, 100.0, tau_fac, convention)
         by_model, by_spikes = slopes(model, spikes)

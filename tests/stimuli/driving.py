@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxneuro._numerics.streams import Stream, seed_of, stream_key
-from tests.quickly import quick_jit
 
 DT = 0.1
 
@@ -24,7 +23,7 @@ def start(model, n, seed=0, name="x"):
     return _start(model, stream_of(n, seed, name), n)
 
 
-@quick_jit(static_argnames="n")
+@jax.jit(static_argnames="n")
 def _start(model, stream, n):
     return model.init(n, stream)
 
@@ -34,7 +33,7 @@ def scan(model, state, n_steps, first=0, dt=DT):
     return _scan(model, state, np.int32(first), n_steps, dt)
 
 
-@quick_jit(static_argnames=("n_steps", "dt"))
+@jax.jit(static_argnames=("n_steps", "dt"))
 def _scan(model, state, first, n_steps, dt):
     steps = first + jnp.arange(n_steps, dtype=jnp.int32)
     return jax.lax.scan(lambda s, k: model.step(s, k, dt), state, steps)
@@ -56,7 +55,7 @@ def values(signal, steps, n=1, dt=DT):
     return np.asarray(_values(ready, padded, dt))[: steps.size]
 
 
-@quick_jit(static_argnames="dt")
+@jax.jit(static_argnames="dt")
 def _values(signal, steps, dt):
     return jax.vmap(lambda k: signal.at(k, dt))(steps)
 

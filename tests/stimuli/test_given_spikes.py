@@ -11,7 +11,6 @@ import scipy.stats
 import jaxneuro as jn
 from jaxneuro.stimuli import PulsePackets, ScheduledSpikes, SpikeTimes
 from tests.oracle import stimuli as oracle
-from tests.quickly import quick_jit
 from tests.stimuli.driving import DT, prepare, run, scan
 
 N = 5
@@ -99,8 +98,8 @@ def test_spikes_in_a_batch():
             1
         ]
 
-    alone = quick_jit(go)(model.init(N, None))
-    np.testing.assert_array_equal(quick_jit(jax.vmap(go))(state), np.stack([alone] * 3))
+    alone = jax.jit(go)(model.init(N, None))
+    np.testing.assert_array_equal(jax.jit(jax.vmap(go))(state), np.stack([alone] * 3))
 
 
 def test_spikes_run_as_scheduled_spikes():

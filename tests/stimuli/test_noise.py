@@ -8,7 +8,6 @@ import pytest
 import scipy.stats
 
 from jaxneuro.stimuli import OrnsteinUhlenbeck, WhiteNoise
-from tests.quickly import quick_jit
 from tests.stimuli.driving import DT, correlation, prepare, run, scan, start, stream_of
 
 N = 2000
@@ -104,16 +103,16 @@ def test_negative_steps_and_batches(model):
         steps = np.arange(-20, 30, dtype=np.int32)
         return jax.lax.scan(lambda s, k: ready.step(s, k, DT), state, steps)[1].current
 
-    one = quick_jit(go)
+    one = jax.jit(go)
     alone = np.stack([one(s) for s in states])
     assert np.isfinite(alone).all()
-    np.testing.assert_allclose(quick_jit(jax.vmap(go))(batch), alone, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(jax.jit(jax.vmap(go))(batch), alone, rtol=1e-5, atol=1e-4)
 
 
 def test_gradients_of_the_noise():
     """mean and sd scale the same draws."""
 
-    @quick_jit
+    @jax.jit
     @functools.partial(jax.value_and_grad, argnums=(0, 1))
     def total(mean, sd):
         model = OrnsteinUhlenbeck(mean, sd, 3.0)

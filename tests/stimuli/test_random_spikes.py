@@ -18,7 +18,6 @@ from jaxneuro.stimuli import (
     Steps,
 )
 from tests.oracle import stimuli as oracle
-from tests.quickly import quick_jit
 from tests.stimuli.driving import (
     DT,
     correlation,
@@ -251,9 +250,9 @@ def test_a_batch_of_seeds_draws_as_each_alone(model):
             lambda s, k: model.step(s, k, DT), state, np.arange(50, dtype=np.int32)
         )[1]
 
-    one = quick_jit(go)
+    one = jax.jit(go)
     alone = np.stack([one(ready, s) for s in states])
-    np.testing.assert_array_equal(quick_jit(jax.vmap(go, (None, 0)))(ready, batch), alone)
+    np.testing.assert_array_equal(jax.jit(jax.vmap(go, (None, 0)))(ready, batch), alone)
 
 
 OFF = {
@@ -283,7 +282,7 @@ def test_a_whole_number_of_numpy_is_an_order():
 
 
 def test_the_gradient_of_counts_is_0_by_the_rate_and_exact_by_the_weight():
-    @quick_jit
+    @jax.jit
     @functools.partial(jax.value_and_grad, argnums=(0, 1))
     def total(rate, weight):
         return (weight * Poisson(rate).step(Poisson(rate).init(50, stream), 7, DT)[1]).sum()

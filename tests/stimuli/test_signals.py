@@ -12,7 +12,6 @@ import pytest
 import jaxneuro as jn
 from jaxneuro.stimuli import Current, Poisson, Pulses, Ramp, Sinusoid, Steps, TimeFunction
 from tests.oracle import stimuli as oracle
-from tests.quickly import quick_jit
 from tests.stimuli.driving import DT, prepare, run, values
 
 LATE = [2**24 + 1, 2**30, 2**31 - 1]
@@ -97,7 +96,7 @@ def test_a_function_is_called_at_the_middle_of_the_step():
 
 
 def test_the_gain_of_a_function_has_a_gradient():
-    @quick_jit
+    @jax.jit
     @jax.grad
     def slope(gain):
         signal = TimeFunction(jnp.sin, gain)
@@ -135,8 +134,8 @@ def test_a_batch_of_signals():
     def at(frequency, k):
         return Sinusoid(0.0, 1.0, frequency).at(k, DT)
 
-    f, one = np.float32([1.0, 10.0, 100.0]), quick_jit(at)
-    got = quick_jit(jax.vmap(at, in_axes=(0, None)))(f, np.int32(77))
+    f, one = np.float32([1.0, 10.0, 100.0]), jax.jit(at)
+    got = jax.jit(jax.vmap(at, in_axes=(0, None)))(f, np.int32(77))
     np.testing.assert_allclose(got, [one(x, np.int32(77)) for x in f], atol=1e-6)
     ready = Steps([1.0, 2.0], [3.0, 4.0]).prepare("x", 1, DT, None)
     np.testing.assert_array_equal(values(ready, np.arange(9, 21)), [0.0] + [3.0] * 10 + [4.0])

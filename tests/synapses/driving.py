@@ -5,13 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 LIF = {"tau_m": 20.0, "c_m": 200.0, "e_l": -60.0}
 
 
-@quick_jit
+@jax.jit
 def _alone(model, arrivals, v, dt):
     def body(state, now):
         state, drive = model.step(state, *now, dt)
@@ -28,7 +27,7 @@ def alone(model, arrivals, v=-60.0, dt=0.1, dtype=jnp.float64):
     return jax.tree.map(np.asarray, out)
 
 
-@quick_jit
+@jax.jit
 def _coupled(model, neuron, arrivals, current, dt, n_steps):
     """v after each step; rows of `arrivals` from n_steps on are not used."""
 

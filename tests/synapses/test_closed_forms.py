@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from tests.quickly import quick_jit
 from tests.zoo import cast
 
 DT = 0.1
 LIF = {"tau_m": 10.0, "c_m": 250.0, "e_l": -70.0, "v_th": -55.0, "v_reset": -70.0, "t_ref": 2.0}
 
 
-run = quick_jit(jn.scan, static_argnums=(2, 4))
+run = jax.jit(jn.scan, static_argnums=(2, 4))
 
 
-@quick_jit
+@jax.jit
 def one_step(model, state, *parts):
     return model.step(state, *parts, DT)
 
