@@ -107,9 +107,8 @@ CASES = {
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
 # Some of each kind. The laws that cost most run on these in `make test`, on all in `make test-all`.
 REPRESENTATIVES = (
-    *("LIF", "LIF, surrogate", "HodgkinHuxley", "EscapeRateLIF", "IafPscExp", "TwoCompartment"),
-    *("Exponential", "NMDA", "TsodyksMarkram", "QuantalRelease"),
-    *("Current, Sinusoid", "Gamma", "OrnsteinUhlenbeck"),
+    *("LIF, surrogate", "EscapeRateLIF", "TwoCompartment", "NMDA", "TsodyksMarkram"),
+    *("Gamma", "OrnsteinUhlenbeck"),
 )
 costly = pytest.mark.slow(but=REPRESENTATIVES)
 

@@ -53,6 +53,7 @@ def runs(tmp_path_factory):
     return both(tmp_path_factory.mktemp("run"))
 
 
+@pytest.mark.slow(but=["avalanches-all"])
 @pytest.mark.parametrize("window", [{}, {"start": 50.0, "stop": 290.0}], ids=["all", "a part"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_analysis(name, window, runs):
@@ -60,6 +61,7 @@ def test_analysis(name, window, runs):
     same(disk, memory, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow(but=["raster"])
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures(name, runs):
     memory, disk = (png(FIGURES[name](run)) for run in runs)

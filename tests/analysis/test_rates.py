@@ -12,6 +12,7 @@ from tests.refusing import assert_refused
 EVENTS = st.lists(st.tuples(st.integers(0, 4), st.integers(1, 400)), max_size=60)
 
 
+@pytest.mark.slow
 @hypothesis.given(events=EVENTS, first=st.integers(0, 100), last=st.integers(101, 400))
 def test_rates_equal_the_loop(events, first, last):
     neurons = np.array([e[0] for e in events], int)

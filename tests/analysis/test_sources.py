@@ -142,6 +142,7 @@ def test_parts_that_there_are_not():
     assert_refused(lambda: jax.eval_shape(traced, BATCH), "neuron_rates", "the population")
 
 
+@pytest.mark.slow(but=["all"])
 @pytest.mark.parametrize("window", [{}, {"start": 50.0, "stop": 200.0}], ids=["all", "a part"])
 def test_inside_jit(window):
     def all_of(batch):
@@ -218,6 +219,7 @@ def test_sums_and_counts_suffice():
         jax.eval_shape(lambda x: analysis.spike_counts(x, "E"), few)
 
 
+@pytest.mark.slow
 def test_rates_of_counts_have_a_gradient():
     few = dataclasses.replace(ALL[0, 0], spikes=None)
 

@@ -1,6 +1,7 @@
 """What the summary of a run says of late stimulations, of largest rates, and of its key."""
 
 import numpy as np
+import pytest
 
 import jaxneuro as jn
 
@@ -23,6 +24,7 @@ BEGUN = {
 }
 
 
+@pytest.mark.slow
 def test_stimulations_that_have_not_begun_are_named():
     stimuli = [jn.Stimulation("E", s, **more, name=n) for n, (s, more) in (LATE | BEGUN).items()]
     result = jn.simulate(jn.build(jn.Description([E], [], stimuli), 1, 0.1), 10.0)

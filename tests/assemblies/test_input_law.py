@@ -107,6 +107,7 @@ def all_inputs(law, order, more):
     return [jax.numpy.concatenate(x) for x in zip(*found)]
 
 
+@pytest.mark.slow
 def test_the_largest_of_n_are_order_statistics():
     law = law_of(np.ones(3, bool), np.array([30, 8, 4], np.int32))
     rng = np.random.default_rng(0)

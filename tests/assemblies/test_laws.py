@@ -77,6 +77,7 @@ def check_caps(brain, state):
         assert area.k <= support <= area.places
 
 
+@pytest.mark.slow(but=["listed"])
 @both
 @hypothesis.given(seed=st.integers(0, 2**32 - 1), draws=st.integers(0, 2**20))
 def test_a_cap_is_k_neurons_and_support_never_falls(name, seed, draws):
@@ -98,6 +99,7 @@ def test_one_seed_is_one_brain_and_two_are_two(name):
     assert not np.array_equal(whole(name, np.uint32(4))[1].support, whole(name)[1].support)
 
 
+@pytest.mark.slow(but=["listed"])
 @both
 def test_pieces_are_the_whole(name):
     brain, (active, plastic) = BRAINS[name], masks(1, 2 * ROUNDS)
@@ -108,6 +110,7 @@ def test_pieces_are_the_whole(name):
     same(jax.tree.map(lambda *x: np.concatenate(x), first, second), seen)
 
 
+@pytest.mark.slow(but=["listed"])
 @both
 def test_a_batch_is_its_members(name):
     seeds, draws = np.arange(5, 8, dtype=np.uint32), range(3)
@@ -121,6 +124,7 @@ def test_a_batch_is_its_members(name):
         same(jax.tree.map(lambda x, at=number: x[at], many), whole(name, seed, number))
 
 
+@pytest.mark.slow(but=["listed"])
 @both
 def test_masks_known_or_not_are_the_same(name):
     brain, (first, _) = BRAINS[name], whole(name)
@@ -190,6 +194,7 @@ def test_nothing_is_learned_in_rounds_that_are_not_plastic(name):
         np.testing.assert_array_equal(old[:size], new[:size])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 def test_threads_change_nothing():
     # A cap of 600 with 210 synapses each is worth threads.
@@ -213,6 +218,7 @@ def explicit(brain, **fields):
     return ac.Brain(areas, brain.stimuli, brain.fibres, p=0.2, beta=0.05, rounds=brain.rounds)
 
 
+@pytest.mark.slow
 def test_hashed_and_explicit_are_one_brain():
     stored = explicit(BRAINS["listed"])
     assert stored.init(3).fibres[3].synapses.size > BRAINS["listed"].init(3).fibres[3].synapses.size
@@ -237,6 +243,7 @@ def permuted(state, order):
     return state._replace(areas=(area, *state.areas[1:]), fibres=tuple(fibres))
 
 
+@pytest.mark.slow
 def test_neurons_have_no_places():
     """With other numbers for its neurons, a brain without ties does the same."""
     brain = explicit(BRAINS["listed"], refraction=7.3)
@@ -256,6 +263,7 @@ def test_neurons_have_no_places():
     assert int(a.areas[0].support) > 2 * K
 
 
+@pytest.mark.slow
 def test_homeostasis_that_rests_is_none():
     plain = BRAINS["listed"]
     areas = [dataclasses.replace(a, homeostasis=True) for a in plain.areas]
@@ -270,6 +278,7 @@ def test_homeostasis_that_rests_is_none():
     assert not np.array_equal(onward(brain, acting, *masks())[1].support, seen.support)
 
 
+@pytest.mark.slow
 def test_what_the_history_has_no_room_for_is_counted():
     small = explicit(BRAINS["listed"], refraction=0.0)
     brain = ac.Brain(small.areas, small.stimuli, small.fibres, p=0.2, beta=0.05, rounds=ROUNDS - 3)
@@ -286,6 +295,7 @@ def test_what_the_history_has_no_room_for_is_counted():
     same([a.cap for a in state.areas], [a.cap for a in other.areas])
 
 
+@pytest.mark.slow
 def test_what_a_sampled_area_has_no_room_for_is_counted():
     full = BRAINS["sampled"]
     few = dataclasses.replace(full.areas[0], capacity=K + 1)

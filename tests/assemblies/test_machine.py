@@ -45,6 +45,7 @@ def divisible():
     return machine, texts, words, jax.tree.map(np.asarray, passed)
 
 
+@pytest.mark.slow
 def test_it_accepts_what_three_divides(divisible):
     _, texts, _, passed = divisible
     wanted = [sum(map(int, text)) % 3 == 0 for text in texts]
@@ -68,6 +69,7 @@ def test_padding_leaves_the_state(divisible):
     assert (passed.states[:, 1, 1:] == passed.states[:, 1, 1:2]).all()
 
 
+@pytest.mark.slow
 def test_training_is_that_of_the_oracle():
     """Parity: the caps of ARC, transition by transition, and where a run ends."""
     table = [("even", 0, "even"), ("even", 1, "odd"), ("odd", 0, "odd"), ("odd", 1, "even")]
@@ -114,6 +116,7 @@ def generated():
     return automaton, *jax.tree.map(np.asarray, run(SEEDS[0]))
 
 
+@pytest.mark.slow
 def test_sentences_are_of_the_grammar(generated):
     automaton, sentences, _ = generated
     after = {(state, word): new for state, word, new in SENTENCES}

@@ -24,6 +24,7 @@ def test_projecting_nobody_is_warned_of():
     ac.project(looped, looped.with_cap(looped.init(0), "A", [3]), "A", "B", 2)
 
 
+@pytest.mark.slow
 def test_a_cap_of_nobody_is_an_empty_list():
     state = BRAIN.with_cap(STATE, "A", [])
     assert not (np.asarray(BRAIN.cap(state, "A")) >= 0).any()
@@ -41,6 +42,7 @@ def test_the_report_and_the_state():
     assert "never" not in repr(STATE)  # before the first round
 
 
+@pytest.mark.slow
 def test_measures_of_nobody_warn():
     for a, b in ((NOBODY, np.arange(4)), (np.arange(4), NOBODY)):
         with pytest.warns(UserWarning, match="overlap: a cap is nobody.*brain.fired") as w:

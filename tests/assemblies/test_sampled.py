@@ -45,7 +45,7 @@ def lived(name):
     return runner(name)[1](*protocol(ROUNDS))
 
 
-@pytest.mark.slow(but=["sampled"])
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLED)
 def test_supports_are_those_of_the_listed_brain(name):
     (state, seen), (_, listed) = lived(name), lived("listed")
@@ -66,6 +66,7 @@ def test_new_winners_have_the_synapses_of_the_listed_brain(name):
     assert counts_p_value(got, want) > ALARM / HOW_MANY
 
 
+@pytest.mark.slow
 def test_the_comparison_sees_a_little_more_learning():
     """beta = 0.12 instead of 0.08 is another law; so much these tests can tell."""
     brain, _ = runner("listed")

@@ -49,6 +49,7 @@ def learned(request):
     return scaffold, [np.asarray(x) for x in run(SEEDS)]
 
 
+@pytest.mark.slow(but=["simple"])
 def test_cap_for_cap_as_in_numpy(learned):
     scaffold, (caps, recalled, _) = learned
     for number, seed in enumerate(SEEDS):

@@ -41,7 +41,7 @@ def winner_of_a_tie(brain, grown, other, times, place):
 TIES = [(0.1, 10, 11, 1), (0.05, 20, 21, 1), (0.1, 1000, 1331, 3), (0.075, 1600, 1849, 2)]
 
 
-@pytest.mark.slow(but=["explicit-0.075-1600-1849-2-True", "explicit-0.2-5-6-1-False"])
+@pytest.mark.slow(but=["explicit-0.2-5-6-1-False"])
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize(("beta", "grown", "other", "times"), [*TIES, (0.2, 5, 6, 1)])
 @pytest.mark.parametrize("form", ["hashed", "explicit"])
@@ -68,6 +68,7 @@ def test_equal_shares_of_balanced_neurons_tie():
     assert len(np.unique(near)) == len(np.unique(s / t))
 
 
+@pytest.mark.slow
 @hypothesis.given(
     beta=st.one_of(st.sampled_from([0.05, 0.1, 0.2, 1 / 3, 99.9]), st.floats(0, 1000, width=32)),
     w_max=st.floats(1, 2**20, width=32),

@@ -124,6 +124,7 @@ def as_numbers(tree):
     return [np.asarray(x) for x in jax.tree.leaves(tree)]
 
 
+@pytest.mark.slow(but=["project"])
 @ids(TRACED)
 def test_traced_with_its_arrays_closed_over_and_as_arguments(name):
     given = trees()
@@ -132,7 +133,7 @@ def test_traced_with_its_arrays_closed_over_and_as_arguments(name):
     assert jax.tree.leaves(closed) == jax.tree.leaves(as_argument) != []
 
 
-@pytest.mark.slow(but=["pattern_complete", "StateMachine.run"])
+@pytest.mark.slow(but=["StateMachine.run"])
 @ids(TRACED)
 def test_as_outside_of_jit(name):
     given = trees()
@@ -195,6 +196,7 @@ def by_brain(x):
     return recalled(0.1, brain)
 
 
+@pytest.mark.slow(but=["grad-recalled"])
 @pytest.mark.parametrize("function", [recalled, received, mean_weight, by_brain])
 @pytest.mark.parametrize("way", [jax.grad, lambda f: jax.jit(jax.grad(jax.jit(f)))])
 def test_a_derivative_is_refused_and_the_soft_cap_named(function, way):
@@ -203,6 +205,7 @@ def test_a_derivative_is_refused_and_the_soft_cap_named(function, way):
         way(function)(0.1)
 
 
+@pytest.mark.slow
 def test_a_batch_of_betas_in_a_function_with_a_derivative():
     """What does not depend on beta has a derivative; betas may be a batch in it."""
     trees()

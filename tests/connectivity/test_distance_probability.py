@@ -137,6 +137,7 @@ def test_the_tree_finds_what_trying_all_pairs_finds(seed, dims, periodic, reach,
     np.testing.assert_array_equal(results[0], np.stack(draw(bound, 40, 50)))
 
 
+@pytest.mark.slow(but=["cap0"])
 @pytest.mark.parametrize("cap", [{}, {"max_outdegree": 5}, {"max_indegree": 5}])
 def test_chunks_do_not_matter_and_draws_repeat(monkeypatch, cap):
     place = scatter(400, (40, 40), True)
@@ -176,6 +177,7 @@ def test_caps_are_exact_and_keep_a_part_of_what_was_drawn(which, most):
         assert (before > 7).sum() > 100
 
 
+@pytest.mark.slow(but=["max_outdegree"])
 @pytest.mark.parametrize("which", ["max_outdegree", "max_indegree"])
 def test_a_cap_keeps_a_uniform_subset(which):
     # 12 candidates at different distances, all drawn, 4 kept: each as often as the others.
@@ -251,6 +253,7 @@ def test_a_function_of_both_positions():
     np.testing.assert_array_equal(np.stack(near), np.stack([i, j])[:, inside])
 
 
+@pytest.mark.slow(but=["50-cap0"])
 @pytest.mark.parametrize("cap", [{}, {"max_outdegree": 6}, {"max_indegree": 6}])
 @pytest.mark.parametrize("n", [50, 1600])
 def test_the_expected_number(cap, n):

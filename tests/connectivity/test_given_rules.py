@@ -20,6 +20,7 @@ from tests.refusing import assert_refused
 from .drawing import P, draw, set_chunk
 
 
+@pytest.mark.slow
 @hypothesis.given(n_pre=st.integers(0, 20), n_post=st.integers(0, 20), autapses=st.booleans())
 def test_all_to_all(n_pre, n_post, autapses):
     for same in (False, n_pre == n_post):

@@ -16,6 +16,7 @@ from .drawing import P, draw
 FLAGS = [(a, m) for a in (True, False) for m in (True, False)]
 
 
+@pytest.mark.slow
 @hypothesis.given(
     n=st.integers(2, 40),
     n_pre=st.integers(0, 40),

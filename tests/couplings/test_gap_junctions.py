@@ -62,6 +62,7 @@ INSIDE = {
 }
 
 
+@pytest.mark.slow(but=["average"])
 @pytest.mark.parametrize("case", INSIDE)
 def test_within_a_population(case, x64):
     """Spikes and resets included; individual weights, one weight, parts, several couplings."""
@@ -73,6 +74,7 @@ def test_within_a_population(case, x64):
     np.testing.assert_allclose(v, want, rtol=1e-11)
 
 
+@pytest.mark.slow(but=["True"])
 @pytest.mark.parametrize("same_model", [True, False])
 def test_between_two_populations(same_model, x64):
     """Both sides see each other, in one group and in two; so they do if each is drawn one way."""
@@ -108,6 +110,7 @@ def test_two_neurons_settle_as_the_circuit_equations_say(x64):
     np.testing.assert_allclose(coupling_ratio, g / (g_l + g), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_spike_with_an_upstroke_gives_a_depolarising_spikelet():
     """Of a neighbour that does not fire; in proportion to g, then down with the after-potential."""
     cells = jn.Population("E", 2, jn.neurons.TraubMiles())

@@ -24,6 +24,7 @@ RECEPTORS = {
 }
 
 
+@pytest.mark.slow(but=["current-True"])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("kind", RECEPTORS)
 def test_release_from_the_voltage(kind, average, x64):
@@ -42,6 +43,7 @@ def test_release_from_the_voltage(kind, average, x64):
     np.testing.assert_allclose(voltages(net, STEPS)["E"], want, rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_a_coupling_is_a_projection_with_a_delay_of_one_step(x64):
     """Of every release: lixirnet's transmitters, a rate, depression, plain spikes."""
     kinds = {

@@ -38,7 +38,7 @@ def ring(model, total, gain=1.0):
     return build([cells], [jn.Coupling("E", "E", RING, weight=0.5 * total, gain=gain)])
 
 
-@pytest.mark.slow(but=["LIF, Euler"])
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FINITE)
 def test_the_largest_is_stated_and_is_the_largest(name, monkeypatch):
     model, derived, near = FINITE[name]
@@ -58,6 +58,7 @@ def test_the_largest_is_stated_and_is_the_largest(name, monkeypatch):
     assert not np.abs(np.diff(gone, axis=1)).max() < 10 * apart[0]
 
 
+@pytest.mark.slow(but=["LIF"])
 @pytest.mark.parametrize("name", FREE)
 def test_an_exact_membrane_takes_any(name):
     """Its neighbours pull it at most to where they are."""

@@ -69,6 +69,7 @@ def test_parts_of_a_run_are_the_run():
     assert len(np.unique(all_of_it[1][0])) == N
 
 
+@pytest.mark.slow
 def test_one_state_reads_as_it_is_recorded():
     last, (v, g, u) = whole()
     for name, variable, trace in (("E", "v", v), ("quantal", "g", g), ("quantal", "u", u)):
@@ -102,6 +103,7 @@ def counts(net, key):
     return jn.scan(net, net.init(key), STEPS, None, record)[1].traces["E"]["v"]
 
 
+@pytest.mark.slow
 def test_under_vmap():
     """Over gains, weights and seeds: what each of them gives alone."""
     gains, weights = np.float32([0.0, 1.0, 3.0]), np.float32([0.25, 0.5, 1.0])
@@ -153,6 +155,7 @@ def test_gradients_are_those_of_differences(x64):
         assert abs(slopes[k]) > 1e-3
 
 
+@pytest.mark.slow
 def test_float32_is_near_float64(x64):
     near, exact = (voltages(passive(d), 300)["E"] for d in (np.float32, np.float64))
     assert near.dtype == np.float32
@@ -160,6 +163,7 @@ def test_float32_is_near_float64(x64):
     np.testing.assert_allclose(near, exact, rtol=3e-6)
 
 
+@pytest.mark.slow
 def test_one_number_is_as_good_as_an_array():
     """0.5 for all, 0.5 each, and 1 with a gain of 0.5; of a release likewise."""
     pre, post = np.array([0, 1, 2, 5]), np.array([3, 2, 6, 7])
@@ -177,6 +181,7 @@ def test_one_number_is_as_good_as_an_array():
     assert (run(0.5, 3.0, -60.0) != want).any()
 
 
+@pytest.mark.slow
 def test_other_populations_and_the_order_change_no_bit():
     """Others of the same model, before and after it by name, with couplings of their own."""
     more = jn.Coupling("A", "Z", RULE, weight=1.0, name="before")

@@ -33,6 +33,7 @@ def run(page: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_readme_runs(tmp_path):
     assert "Network: 2 populations, 1,000 neurons" in run("README.md", tmp_path)
 

@@ -27,6 +27,7 @@ def test_the_grid_and_the_list(printed):
     assert "gain  seed" in printed
 
 
+@pytest.mark.slow
 def test_what_is_saved_is_found(printed):
     assert printed.splitlines()[-1] == "0 40"
 

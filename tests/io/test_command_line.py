@@ -63,6 +63,7 @@ def main(tmp_path, monkeypatch):
     return lambda *arguments: main([str(x) for x in arguments])
 
 
+@pytest.mark.slow
 def test_a_run_is_saved(net, tmp_path):
     options = ("--seconds", 0.05, "--dt", 0.5, "--seed", 3, "--record", "I:v", "E->I:current")
     done = run(
@@ -107,6 +108,7 @@ def test_the_example_of_the_help(main, tmp_path):
     assert saved.traces["I->E"]["current"].shape == (10, 20)
 
 
+@pytest.mark.slow
 def test_a_run_records_a_stimulation(main, tmp_path):
     """Its receptor, where it sends spikes."""
     old = '"stimulus": {"type": "Current", "amplitude": 200.0}'
@@ -178,6 +180,7 @@ def test_features_of_a_cpu(tmp_path):
     assert "not known" in found[2]
 
 
+@pytest.mark.slow(but=["0"])
 @pytest.mark.parametrize("kept", [None, 0, 60, 100_000])
 def test_a_library_that_does_not_load_is_one_warning(kept, tmp_path):
     code = "from jaxneuro._kernels.native import native_library as f; print(f(), f())"
@@ -194,6 +197,7 @@ def test_a_library_that_does_not_load_is_one_warning(kept, tmp_path):
     assert SLOWER in line
 
 
+@pytest.mark.slow(but=["JAX_PLATFORMS-cuda-JAX_PLATFORMS='cuda'"])
 @pytest.mark.parametrize(
     ("variable", "value", "row"),
     [("JAXNEURO_NATIVE", "off", "switched off"), ("JAX_PLATFORMS", "cuda", "JAX_PLATFORMS='cuda'")],
@@ -238,6 +242,7 @@ def test_info_of_couplings_and_modulators(main, coupled, capsys):
     assert ["da", "E", "E:", "e_l"] in rows
 
 
+@pytest.mark.slow
 def test_inputs_of_a_run(main, coupled, capsys):
     """A number, or a file; without the signal the error says how to give it."""
     short = ("run", coupled, "--seconds", 0.002, "--out", "r.npz", "--record", "calm:level")
@@ -281,6 +286,7 @@ def test_a_reader_that_ends_early_is_no_error():
     assert started.wait() == 141
 
 
+@pytest.mark.slow
 def test_help(main, capsys):
     done = run("--help")
     assert done.returncode == 0

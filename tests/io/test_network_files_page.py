@@ -17,6 +17,7 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_example_runs():
     example, space = blocks("toml")
     for text, seconds in ((example, 0.05), (space, 0.02)):

@@ -149,6 +149,7 @@ def test_a_leak_gives_its_time_constant(tmp_path, tau):
 # --- the layout of the Allen Institute
 
 
+@pytest.mark.slow
 def test_the_layout_of_300_pointneurons(layout):
     given = jn.io.read_sonata(layout)
     d = given.description
@@ -480,6 +481,7 @@ def test_a_full_disk_leaves_the_older_network(tmp_path, monkeypatch):
 # --- the page
 
 
+@pytest.mark.slow
 def test_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}

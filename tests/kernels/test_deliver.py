@@ -54,6 +54,7 @@ def is_spikes(values):
 
 
 # Weights, gains and values of these two are multiples of 1/8: float32 keeps every sum.
+@pytest.mark.slow
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 @hypothesis.given(st.data())
 def test_native_equals_the_oracle_exactly(data):
@@ -80,6 +81,7 @@ def test_the_reference_equals_the_oracle_exactly(data):
             np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.slow(but=["float32"])
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @hypothesis.given(data=st.data())
@@ -159,6 +161,7 @@ def test_mixed_kinds_in_one_source_population():
     check(case, np.ones(18))
 
 
+@pytest.mark.slow(but=["0-255-uint8"])
 @pytest.mark.parametrize(
     ("longest", "dtype"), [(255, np.uint8), (256, np.uint16), (1000, np.uint16)]
 )
@@ -223,6 +226,7 @@ def test_eager_equals_jit():
     np.testing.assert_array_equal(deliver(*map(jnp.asarray, args[:5]), *args[5:]), native(*args))
 
 
+@pytest.mark.slow(but=["one section-spikes"])
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 @pytest.mark.parametrize(
     ("sections", "values"),

@@ -103,6 +103,7 @@ def test_equals_the_loop(name, n, shape, every, own):
     check(launch(net, state, inputs, record), loop(net, state, inputs, record))
 
 
+@pytest.mark.slow(but=["HodgkinHuxley"])
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_the_models_of_these_tests_spike(name):
     model, size = MODELS[name]
@@ -112,6 +113,7 @@ def test_the_models_of_these_tests_spike(name):
     assert 0 < int(np.sum(out[2]["E"])) < 9 * STEPS
 
 
+@pytest.mark.slow
 def test_float64_equals_the_loop(x64):
     net = network(jn.neurons.HodgkinHuxley(), 40, dtype=jnp.float64)
     state = net.init(0)
@@ -121,7 +123,7 @@ def test_float64_equals_the_loop(x64):
     check(launch(net, state, inputs, record), loop(net, state, inputs, record), 1e-12)
 
 
-@pytest.mark.slow(but=["LIF"])
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["LIF", "EscapeRateLIF"])
 def test_two_walks_are_one_of_their_length(name):
     model, size = MODELS[name]
@@ -143,6 +145,7 @@ def two_populations():
     return jn.build(jn.Description(populations), key=0, dt=DT), on
 
 
+@pytest.mark.slow
 def test_chosen_neurons_of_two_populations():
     net, _ = two_populations()
     state = net.init(0)
@@ -159,6 +162,7 @@ def test_chosen_neurons_of_two_populations():
     assert np.any(got[3]["B"]["refractory"])
 
 
+@pytest.mark.slow
 def test_stimuli_that_draw_and_windows_and_functions_of_time():
     noise = jn.stimuli.OrnsteinUhlenbeck(mean=3000.0, sd=900.0, tau=2.0)
     wave = jn.stimuli.Current(lambda t: 400.0 * jnp.sin(t))
@@ -211,6 +215,7 @@ def test_float64_lowers_for_cuda_to_one_launch(x64):
     assert (text.count(KERNEL), "stablehlo.while" in text) == (1, False)
 
 
+@pytest.mark.slow(but=["1"])
 @pytest.mark.parametrize("every", [1, 10])
 def test_a_chunk_of_simulate_is_one_launch(every):
     net = network(
@@ -257,6 +262,7 @@ def test_derivatives_lower_for_cuda_as_loops():
     assert (text.count(KERNEL), "stablehlo.while" in text) == (0, True)
 
 
+@pytest.mark.slow
 def test_on_a_cpu_nothing_changes_and_the_kernel_is_not_met(monkeypatch):
     net = network(jn.neurons.HodgkinHuxley(), 40)
     args = net, net.init(0), {"E": current(60.0, (40,))}
@@ -301,6 +307,7 @@ def not_walked():
     }
 
 
+@pytest.mark.slow(but=["connected"])
 @pytest.mark.parametrize("why", not_walked())
 def test_what_is_not_walked_stays_a_loop(why):
     net, record = not_walked()[why]

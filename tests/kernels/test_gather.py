@@ -236,6 +236,7 @@ def of_one(values, column, table, bar):
     return gather(values, column, table), LOSS(values, column, table, bar)[1]
 
 
+@pytest.mark.slow(but=["values"])
 @pytest.mark.parametrize("batch", BATCHES)
 def test_a_batch_is_its_members(batch):
     case, rng = case_of("ragged"), np.random.default_rng(7)

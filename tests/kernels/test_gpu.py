@@ -257,6 +257,7 @@ def by_rules(stored):
     return (ring, every, np.int32(5), scale, p.weights), p.table
 
 
+@pytest.mark.slow
 def test_drawn_rows_are_the_stored_ones_bit_for_bit():
     # A ring of integers, as the orders of the sums differ.
     args, table = by_rules(stored=False)
@@ -286,12 +287,14 @@ def lowered(case=EVERY_KIND, ring_dtype=jnp.float32, bits=True):
     return for_cuda(lambda *x: deliver(*x, True), ring, *args, case.table)
 
 
+@pytest.mark.slow(but=["spikes-float32"])
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.int32])
 @pytest.mark.parametrize("bits", [True, False], ids=["spikes", "values"])
 def test_deliver_lowers_for_cuda_to_one_kernel(dtype, bits):
     assert lowered(ring_dtype=dtype, bits=bits).count(KERNEL) == 1
 
 
+@pytest.mark.slow
 def test_a_whole_scan_lowers_for_cuda_with_a_kernel_per_pathway_and_group():
     net = network()
     assert for_cuda(run, net, net.init(0)).count(KERNEL) == len(net.pathways) + len(net.groups) == 2

@@ -7,6 +7,7 @@ import hypothesis.strategies as st
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from jaxneuro._kernels.bits import pack_reference
 from jaxneuro._kernels.event_log import EventLog, empty_log, log_events
@@ -35,6 +36,7 @@ def logged(events, numbers, first, fused):
     return jax.lax.scan(one, start, (jnp.arange(STEPS), events, numbers))
 
 
+@pytest.mark.slow
 @hypothesis.given(
     n=st.sampled_from([1, 70, 256, 257, 9000]),
     first=st.sampled_from([0, 3, 8, 8197]),

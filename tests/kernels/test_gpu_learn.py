@@ -144,6 +144,7 @@ def stepped(version, *operands):
     return jax.tree.map(np.asarray, step_of(version, operands[1].weights.size)(*operands))
 
 
+@pytest.mark.slow
 def test_rows_that_are_not_visited_stay_as_they_were():
     case, ring, old, learn_inputs = late()
     ring_got, got = stepped(interpreted, ring, old, learn_inputs)
@@ -199,6 +200,7 @@ def over_axes(version, case):
     return run
 
 
+@pytest.mark.slow
 def test_a_nested_batch_is_its_networks_one_by_one():
     case, ring, old, learn_inputs = late()
     weights = old.weights * np.array([0.5, 1.0], np.float32)[:, None]
@@ -315,6 +317,7 @@ def test_a_cpu_never_meets_the_kernel(monkeypatch):
     close(got, want)
 
 
+@pytest.mark.slow
 def test_a_plastic_network_lowers_for_cuda_to_kernels(caplog):
     lif = jn.neurons.LIF()
     populations = [jn.Population(name, n, lif) for name, n in (("A", 20), ("B", 30))]

@@ -67,6 +67,7 @@ def as_numbers(words):
     return wide_integers(np.asarray(words))
 
 
+@pytest.mark.slow(but=["{}-(600, 0.05)"])
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("how", [{}, {"history": False}, {"nobody": 0}, {"nobody": K}], ids=str)
 def test_equals_numpy_exactly(layout, how):
@@ -96,7 +97,7 @@ def test_a_fibre_that_does_not_drive_adds_nothing():
     assert not np.asarray(kernel(f, KEY, *FEW)).any()
 
 
-@pytest.mark.slow(but=["cap"])
+@pytest.mark.slow
 @pytest.mark.parametrize("batched", ["cap", "on before key", "after mask weights"])
 def test_a_batch_is_its_members_one_by_one(batched):
     names, members = batched.split(), [firing(s, FEW[0], on=s != 5) for s in (3, 4, 5)]
@@ -158,6 +159,7 @@ def test_rounds_of_a_hashed_area_lower_with_one_kernel_per_fibre_and_cap():
     assert text.count(KERNEL) == 2
 
 
+@pytest.mark.slow
 def test_every_brain_of_a_batch_shares_the_kernels():
     brain, active = rounds()
     text = for_cuda(

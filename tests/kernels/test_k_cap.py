@@ -63,6 +63,7 @@ def test_float32_equals_the_oracle(data, size):
     check(given_numbers(data, n, FLOATS, "float32"), k)
 
 
+@pytest.mark.slow(but=["bfloat16"])
 @pytest.mark.parametrize("dtype", DTYPES[1:])
 @hypothesis.given(data=st.data())
 @hypothesis.settings(max_examples=10)
@@ -72,6 +73,7 @@ def test_other_types_equal_the_oracle(dtype, data):
     check(given_numbers(data, 700, numbers, dtype), 150)
 
 
+@pytest.mark.slow
 @hypothesis.given(data=st.data(), size=st.sampled_from([(65, 1), (700, 150)]))
 def test_wide_integers_equal_the_oracle(data, size):
     n, k = size
@@ -83,6 +85,7 @@ def test_wide_integers_equal_the_oracle(data, size):
     check_wide(words, k)
 
 
+@pytest.mark.slow(but=["float64"])
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
 def test_64_bits(dtype, x64):
     rng = np.random.default_rng(0)
@@ -135,6 +138,7 @@ def by_passes(x, digit):
     return k_cap_reference(key_words(x), SOME, digit)
 
 
+@pytest.mark.slow(but=["normal"])
 @NATIVE
 @pytest.mark.parametrize("name", INPUTS)
 def test_large_inputs_on_any_number_of_threads(name, several):

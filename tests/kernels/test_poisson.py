@@ -81,6 +81,7 @@ def spread(stream):
     return high, low, first + count
 
 
+@pytest.mark.slow(but=["counted-0.05-float64"])
 @NATIVE
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("largest", [0.05, 0.5, 1.5, 2.5, 4.0, 300.0, LARGEST_MEAN])
@@ -104,6 +105,7 @@ def test_equals_the_reference_for_a_mean_per_unit(dtype, largest, order, request
         assert abs(got[known].sum() - expected) < 5 * np.sqrt(expected)
 
 
+@pytest.mark.slow(but=["0.04"])
 @NATIVE
 @pytest.mark.parametrize("mean", [0.001, 0.04, 0.3, 1.0, 2.0, 3.0, 3.99])
 def test_the_rare_counts_of_a_table(mean):

@@ -30,6 +30,7 @@ def bits_of(spikes):
     return np.stack(rows) if rows else np.zeros((0, 8 * -(-spikes.shape[1] // 64)), np.uint8)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 @hypothesis.given(cases())
 def test_native_equals_numpy(case):

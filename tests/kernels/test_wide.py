@@ -67,6 +67,7 @@ def test_equals_int64(a, b, count, parts):
     np.testing.assert_array_equal(got["equal"], a == b)
 
 
+@pytest.mark.slow
 @hypothesis.given(a=many(WHOLE))
 def test_floats_are_near_and_exact_where_a_word_is(a):
     a = np.array(a, np.int64)

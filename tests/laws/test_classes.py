@@ -37,6 +37,7 @@ CLASSES = sorted(
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 
 
+@pytest.mark.slow
 def test_the_classes_are_found():
     assert {jn.neurons.LIF, jn.Network, jn.connectivity.AllToAll, *ROLES} <= set(CLASSES)
 

@@ -78,7 +78,7 @@ def in_double(model, dts, names):
         return {name: np.asarray(x) for name, x in exact.items()}
 
 
-@pytest.mark.slow(but=["ALIF", "Alpha", "TsodyksMarkram"])
+@pytest.mark.slow(but=["ALIF"])
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 def test_float32_changes_as_float64_does(model):
     constants = constants_of(model)
@@ -97,6 +97,7 @@ def test_float32_changes_as_float64_does(model):
     assert kept == slow
 
 
+@pytest.mark.slow(but=["LIF-1.01-0.001-0.001"])
 @pytest.mark.parametrize(
     ("above", "dt", "close"), [(1.002, 0.001, 1e-3), (1.01, 0.001, 1e-3), (1.005, 0.01, 1e-3)]
 )
@@ -120,7 +121,7 @@ RHEOBASES = {
 }
 
 
-@pytest.mark.slow(but=["EIF"])
+@pytest.mark.slow
 @pytest.mark.parametrize("case", RHEOBASES.values(), ids=RHEOBASES.keys())
 def test_first_spikes_near_rheobase_are_those_of_float64(case):
     model, rheobase, duration = case
@@ -136,6 +137,7 @@ def test_first_spikes_near_rheobase_are_those_of_float64(case):
     assert got == pytest.approx(exact, rel=1e-3)
 
 
+@pytest.mark.slow(but=["0.01"])
 @pytest.mark.parametrize("eta", [0.05, 0.01])
 def test_a_homeostatic_neuron_seeks_its_rate(eta):
     neuron = jn.neurons.HomeostaticLIF(eta=eta, target=5.0)

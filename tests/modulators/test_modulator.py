@@ -91,6 +91,7 @@ def modulated():
         return net, {"reward": reward}, run(net, {"reward": reward})
 
 
+@pytest.mark.slow
 def test_the_level_follows_spikes_and_the_signal(modulated):
     """dc/dt = -(c - baseline) / tau in closed form, jumps at the end of the step."""
     _, inputs, result = modulated
@@ -119,6 +120,7 @@ def test_the_level_returns_to_its_baseline():
         np.testing.assert_allclose(found[:, 0], 0.4 + away * decayed + later, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_everything_is_scaled_as_if_it_were_set(modulated):
     """In every step the network is the one whose parameters are multiplied by 1 + a c."""
     _, _, result = modulated
@@ -144,6 +146,7 @@ def test_everything_is_scaled_as_if_it_were_set(modulated):
     assert np.abs(np.asarray(other) - result.traces["B"]["v"]).max() > 0.1
 
 
+@pytest.mark.slow
 def test_chunks_and_files_change_nothing(modulated):
     _, inputs, result = modulated
     with jax.enable_x64(True):

@@ -48,6 +48,7 @@ def test_spike_for_spike(seed, x64):
     assert silent != expected  # the connections matter
 
 
+@pytest.mark.slow
 def test_delays_beyond_a_byte(x64):
     connections = draw(7, longest=300)
     net = jn.build(
@@ -56,6 +57,7 @@ def test_delays_beyond_a_byte(x64):
     assert events(net, 700) == oracle_events(connections, 700)
 
 
+@pytest.mark.slow
 def test_populations_in_groups_of_their_own(x64):
     """A surrogate puts a population in another group and releases floats: same spikes."""
     connections = draw(3)
@@ -66,6 +68,7 @@ def test_populations_in_groups_of_their_own(x64):
     assert events(net, STEPS) == oracle_events(connections, STEPS)
 
 
+@pytest.mark.slow
 def test_reference_instead_of_native(x64, monkeypatch):
     from jaxneuro._kernels import call, deliver
 
@@ -77,6 +80,7 @@ def test_reference_instead_of_native(x64, monkeypatch):
     assert events(net, STEPS) == oracle_events(connections, STEPS)
 
 
+@pytest.mark.slow
 def test_float32_up_to_disputes():
     connections = draw(1)
     expected = oracle_events(connections, STEPS)

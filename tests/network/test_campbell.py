@@ -49,6 +49,7 @@ def test_delta_synapse():
     np.testing.assert_allclose(moments(v)[1], integral[1], rtol=0.1)
 
 
+@pytest.mark.slow(but=["5.0"])
 @pytest.mark.parametrize("tau_syn", [0.5, 5.0])
 def test_exponential_synapse(tau_syn):
     weight, rate = 60.0, RATE[:: N // 3] * 1e-3
@@ -59,6 +60,7 @@ def test_exponential_synapse(tau_syn):
     check(v, mean, variance)
 
 
+@pytest.mark.slow
 def test_neurons_are_independent():
     """The mean over neurons varies as 1/N of what one neuron does."""
     v = membranes(0.3, jn.synapses.Delta(), rate=1000.0)

@@ -50,6 +50,7 @@ def one(model, n=3):
     return jn.Description([jn.Population("E", n, model)])
 
 
+@pytest.mark.slow
 def test_models_are_grouped_by_what_they_are_not_by_what_they_print():
     cells = [jn.Population(name, 2, Counter(Same(x))) for name, x in (("A", 1.0), ("B", 5.0))]
     net = jn.build(jn.Description(cells), 0, 1.0)

@@ -53,6 +53,7 @@ def built(model, **named):
     return jn.build(jn.Description([jn.Population("E", 4, model, **named)]), key=0, dt=0.1)
 
 
+@pytest.mark.slow
 def test_traced_spikes_have_no_events(net):
     def run(key):
         return jn.scan(net, net.init(key), 5)[1]
@@ -79,6 +80,7 @@ def test_an_array_of_another_shape_is_said_to_be_there():
         net.read(net.init(0), "E", "y")
 
 
+@pytest.mark.slow
 def test_who_spikes_in_every_step_is_noted(result):
     run = jn.simulate(built(Wide()), 5.0, progress=False)
     assert "spikes in most time steps: does step reset v?" in jn.analysis.summary(run)

@@ -46,6 +46,7 @@ def distances(period=(np.inf, np.inf)):
 I, J = np.indices((7, 12))  # noqa: E741
 
 
+@pytest.mark.slow
 def test_functions_get_arrays_of_indices_of_the_populations():
     seen = []
 

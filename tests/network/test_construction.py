@@ -78,6 +78,7 @@ def many_chunks(monkeypatch):
     set_chunk(monkeypatch, 300)
 
 
+@pytest.mark.slow(but=["drawn-1"])
 @pytest.mark.parametrize("n", [1, 2, 7])
 @pytest.mark.parametrize(
     "values", [{}, {"weight": lambda i, j: i + 0.5 * j, "delay": 0.3}], ids=["drawn", "computed"]
@@ -89,6 +90,7 @@ def test_bits_do_not_depend_on_threads(n, values, many_chunks, monkeypatch):
     assert base.n_synapses > 40_000
 
 
+@pytest.mark.slow
 def test_without_the_library_it_is_the_same_network(many_chunks, monkeypatch):
     base = jn.build(within(RULES), 5, 0.1)
     for module in (draw_file, draw_file, redraw):
@@ -200,6 +202,7 @@ def notebook(shell):
     return SimpleNamespace(get_ipython=lambda: shell)
 
 
+@pytest.mark.slow(but=["None"])
 @pytest.mark.parametrize("shell", [None, SimpleNamespace(), SimpleNamespace(kernel=1)])
 def test_progress_in_a_notebook(shell, many_chunks, capsys, monkeypatch):
     """Only the shell of a notebook has a kernel."""
@@ -212,6 +215,7 @@ def test_progress_in_a_notebook(shell, many_chunks, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow(but=["tqdm"])
 @pytest.mark.parametrize("tqdm", [True, False], ids=["tqdm", "a line"])
 def test_progress(tqdm, many_chunks, capsys, monkeypatch):
     if not tqdm:
@@ -241,6 +245,7 @@ def test_progress_counts_every_synapse_once(many_chunks, monkeypatch):
     assert len(steps) > 100
 
 
+@pytest.mark.slow(but=["40"])
 @pytest.mark.parametrize("when", [3, 40, 90])
 def test_ctrl_c_leaves_nothing_under_way(when, many_chunks, monkeypatch):
     """It comes in the main thread, which is told of progress, while others draw and write."""

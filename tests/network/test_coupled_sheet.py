@@ -28,6 +28,7 @@ def test_gap_junctions_make_neighbours_agree(agreement):
     assert c[1] > c[5] > c[19]
 
 
+@pytest.mark.slow
 def test_neurons_that_are_not_coupled_do_not_agree(agreement):
     """19,800 pairs: chance is 0.007, less what the samples have in common."""
     assert np.abs(agreement["not coupled"][1:]).max() < 0.02

@@ -157,6 +157,7 @@ def test_a_graded_release_delivers_every_step():
     np.testing.assert_allclose(net.read(state, "B", "v"), -70.0 + expected.sum(), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_under_vmap():
     net, gains = network(), np.float32([0.0, 0.5, 1.0, 2.0])
 
@@ -170,6 +171,7 @@ def test_under_vmap():
     assert many.sum(axis=1)[0] == 0 < many.sum(axis=1)[-1]
 
 
+@pytest.mark.slow
 def test_under_grad():
     net = network(jn.surrogates.FastSigmoid())
 

@@ -51,6 +51,7 @@ def at_receptor(state, receptor):
     return ring.reshape(ring.shape[0], 2, -1)[:, receptor]
 
 
+@pytest.mark.slow
 def test_what_a_synapse_adds_is_wrong_by_at_most_half_a_quantum(x64):
     plain = jn.build(description(), 1, 0.1, dtype=jnp.float64)
     counted = jn.build(description(), 1, 0.1, dtype=jnp.float64, deterministic=True)
@@ -70,6 +71,7 @@ def test_what_a_synapse_adds_is_wrong_by_at_most_half_a_quantum(x64):
         assert quantum < 1e-4  # of weights of 30 and 120 pA
 
 
+@pytest.mark.slow
 def test_nothing_overflows_when_everybody_fires_at_once():
     net = jn.build(description(), 1, 0.1, deterministic=True)
     every = SpikeOutput(np.full(32, 255, np.uint8))
@@ -99,6 +101,7 @@ def test_a_larger_gain_takes_larger_quanta():
     np.testing.assert_array_equal(quanta(net.set("E->I", gain=0.5)), before)
 
 
+@pytest.mark.slow
 def test_a_network_runs_as_without_up_to_rounding():
     plain, counted = (jn.build(description(), 1, 0.1, deterministic=d) for d in (False, True))
     a, b = (jn.simulate(net, 300.0, key=5, progress=False) for net in (plain, counted))

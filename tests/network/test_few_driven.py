@@ -44,6 +44,7 @@ def test_it_has_the_bits_of_one_loop(monkeypatch):
     assert set(moved) <= set(range(3, 23))
 
 
+@pytest.mark.slow
 def test_it_is_computed_apart_where_many_are_not_driven():
     def jaxpr(covered, n):
         return str(

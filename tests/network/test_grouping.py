@@ -28,6 +28,7 @@ def build(projections, **options):
     return jn.build(description(projections=projections, **options), 0, 0.1)
 
 
+@pytest.mark.slow
 def test_one_model_is_one_group_and_one_pathway():
     net = build([connect(a, b) for a in SIZES for b in SIZES])
     assert [g.populations for g in net.groups] == [("A", "B", "C")]
@@ -77,6 +78,7 @@ def test_population_and_read():
         net.read(state, "B", "g")
 
 
+@pytest.mark.slow(but=["one"])
 @pytest.mark.parametrize(
     ("value", "shape"),
     [

@@ -47,6 +47,7 @@ def same_bits(a, b):
 BASE = traces(jn.build(drawn(), 5, 0.1))
 
 
+@pytest.mark.slow
 def test_the_network_is_alive():
     assert BASE[1]["E"].sum() > 100
     assert BASE[1]["I"].sum() > 20
@@ -60,6 +61,7 @@ def test_the_order_of_the_description():
     same_bits(traces(net), BASE)
 
 
+@pytest.mark.slow(but=["A-True"])
 @pytest.mark.parametrize(
     ("name", "same_model"),
     [

@@ -139,6 +139,7 @@ def test_the_oracle_has_the_propagators_of_nest():
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_drawn_weights_and_delays():
     net = jn.build(description(F), 3, 0.1)
     for name, mean, delay in (
@@ -158,6 +159,7 @@ def test_drawn_weights_and_delays():
     assert 4.5 < longest < 6.5
 
 
+@pytest.mark.slow
 def test_the_volley_of_the_thalamus():
     d = description(F, thalamus=True)
     wires = {p.target: p for p in d.projections if p.source == "TC"}

@@ -117,6 +117,7 @@ def joined(x):
     return x._replace(x=whole[0], u=whole[1], x_low=(), u_low=())
 
 
+@pytest.mark.slow(but=["NMDA"])
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_equals_the_plain_step(name, monkeypatch):
     got, want = both(monkeypatch, NETWORKS[name]())
@@ -125,6 +126,7 @@ def test_equals_the_plain_step(name, monkeypatch):
     assert np.bitwise_count(np.asarray(want[1])).sum() > 10
 
 
+@pytest.mark.slow(but=["shape0"])
 @pytest.mark.parametrize("shape", [(), (N,)])
 def test_inputs_of_a_run(shape, monkeypatch):
     x = np.random.default_rng(1).uniform(300.0, 900.0, (STEPS, *shape)).astype(np.float32)
@@ -143,6 +145,7 @@ def lowered(net):
     return for_cuda(lambda *x: jn.scan(*x, STEPS), net, state).count(KERNEL)
 
 
+@pytest.mark.slow(but=["Gamma"])
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_delivery_and_group_are_a_launch_each(name, caplog):
     caplog.set_level(logging.INFO, "jaxneuro")

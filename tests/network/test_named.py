@@ -230,6 +230,7 @@ def test_weight_gain_and_what_is_its_own_stay_the_projections():
     np.testing.assert_array_equal(NET.read(state, "B.Exponential", "current"), np.ones(4))
 
 
+@pytest.mark.slow
 def test_a_recording_by_a_projection_says_whose_it_is(tmp_path):
     record = jn.Record(
         variables={"A->B": ("x", "current"), "B.Exponential": "current"}, means={"C->B": "current"}

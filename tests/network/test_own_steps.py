@@ -146,6 +146,7 @@ MIXED = {
 }
 
 
+@pytest.mark.slow(but=["numpy"])
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case):
     given, message = REFUSED[case]
@@ -188,6 +189,7 @@ def ran(net):
     return result.spikes["E"].times, result.traces["E"]["v"], net.weights(result.state, "E->E")
 
 
+@pytest.mark.slow(but=["64"])
 @pytest.mark.parametrize("bits", [32, 64])
 def test_float32(bits, request):
     """What `jnp.zeros` makes and the numbers of a rule may have 64 bits, a network has 32."""

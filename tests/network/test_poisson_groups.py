@@ -48,7 +48,7 @@ def as_it_is():
     return voltages(build())
 
 
-@pytest.mark.slow(but=["Gamma"])
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stimulus",
     [jn.stimuli.Poisson, lambda r: jn.stimuli.Gamma(r, order=2)],
@@ -93,6 +93,7 @@ def test_set_changes_one_rate():
         same_counts(got[k], want[k])
 
 
+@pytest.mark.slow
 def test_signals_with_a_value_per_population():
     waves = {k: jn.stimuli.Sinusoid(r, r / 2, 20.0) for k, r in RATES.items()}
     together = voltages(build(rates=waves))
@@ -100,6 +101,7 @@ def test_signals_with_a_value_per_population():
         same_counts(together[k], voltages(build([k], rates=waves))[k])
 
 
+@pytest.mark.slow
 def test_populations_of_single_neurons_and_of_none():
     sizes, lif = {"A": 1, "B": 0, "C": 1, "D": 1}, jn.neurons.LIF(**LIF)
     rates = {"A": 9e3, "B": 1e3, "C": 2e4, "D": 3e4}

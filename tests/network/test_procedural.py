@@ -51,6 +51,7 @@ def assert_same_run(a, b, ms=30.0):
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.slow(but=["probability-False"])
 @pytest.mark.parametrize(
     ("rule", "parts"),
     [
@@ -70,6 +71,7 @@ def test_equals_the_stored_network_bit_for_bit(rule, parts):
         assert drawn.connection_bytes < stored.connection_bytes / 4 + 600_000
 
 
+@pytest.mark.slow(but=["float32"])
 @pytest.mark.parametrize("weights", [None, jnp.bfloat16], ids=["float32", "bfloat16"])
 def test_drawn_weights_and_delays_equal_the_stored_ones(weights):
     values = {"weight": jn.Normal(20.0, 5.0), "delay": jn.Uniform(0.1, 4.0), "weights": weights}
@@ -90,6 +92,7 @@ def kernel_arguments(net, seed, some=0.3, dtype=np.float32):
     return ring, values.astype(dtype), np.int32(5), scale, p.weights, p.table
 
 
+@pytest.mark.slow(but=["certain"])
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 @pytest.mark.parametrize("rule", ["certain", "odd outdegree", "total"])
 def test_the_kernels_agree_bit_for_bit(rule):
@@ -99,6 +102,7 @@ def test_the_kernels_agree_bit_for_bit(rule):
     np.testing.assert_array_equal(native, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 def test_the_kernels_agree_on_drawn_values():
     net = network("probability", False, weight=jn.Normal(20.0, 5.0), delay=jn.Uniform(0.1, 4.0))
@@ -128,6 +132,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(rule, individual):
         np.testing.assert_array_equal(results[0], other)
 
 
+@pytest.mark.slow(but=["total"])
 @pytest.mark.parametrize("rule", ["probability", "total"])
 def test_gradients_equal_those_of_the_stored_network(x64, rule):
     def gradients(net):
@@ -145,6 +150,7 @@ def test_gradients_equal_those_of_the_stored_network(x64, rule):
         assert np.abs(a).max() > 0
 
 
+@pytest.mark.slow
 def test_gradients_of_drawn_weights_are_those_of_their_quantiles(x64):
     values = {"weight": jn.Normal(20.0, 5.0), "delay": jn.Uniform(0.1, 4.0)}
     net = network("probability", False, jnp.float64, **values)
@@ -182,6 +188,7 @@ def test_a_stored_and_a_drawn_projection_in_one_pathway():
     assert mixed.n_synapses == 5_000 + 300 * 400
 
 
+@pytest.mark.slow
 def test_more_targets_than_a_stored_block_has():
     neuron = jn.neurons.LIF()
 
@@ -198,6 +205,7 @@ def test_more_targets_than_a_stored_block_has():
     assert np.count_nonzero(stored) > 500
 
 
+@pytest.mark.slow
 def test_a_projection_that_expects_less_than_one_synapse():
     neuron = jn.neurons.LIF()
 

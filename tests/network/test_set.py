@@ -195,6 +195,7 @@ def test_inside_jit_other_leaves_keep_their_shape():
     assert [x.shape for x in jax.tree.leaves(model)] == [(2,), (), (), (), (), ()]
 
 
+@pytest.mark.slow
 def test_under_vmap():
     taus = np.float32([12.0, 15.0, 20.0])
 
@@ -228,6 +229,7 @@ def test_under_grad(x64):
         assert slope != 0
 
 
+@pytest.mark.slow
 def test_a_network_of_float32_in_64_bits(x64):
     """What is given is in 64 bits, and does not mix with what is kept in 32."""
     models = jn.neurons.HodgkinHuxley(), jn.neurons.AdEx()

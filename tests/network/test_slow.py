@@ -54,6 +54,7 @@ def test_what_is_slow_is_part_of_the_network():
     assert "kept with more digits: 'theta of E'" in repr(net)
 
 
+@pytest.mark.slow
 def test_levels_and_rates_of_rules_decay_as_they_should():
     """Over 20 s: exp(-t / tau) of what neurons without a spike leave alone."""
     rule = jn.plasticity.HomeostaticScaling(None, 10.0, tau=1e6)
@@ -78,6 +79,7 @@ def leaves_of(net, state):
     return jax.tree.leaves((cells, plastic.targets, plastic.low, whole.modulators))
 
 
+@pytest.mark.slow
 def test_over_devices_they_have_the_same_bits():
     net = connected()
     mesh = Mesh(np.array(jax.devices()[:2]), ("d",))
@@ -88,6 +90,7 @@ def test_over_devices_they_have_the_same_bits():
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_as_the_whole_one(tmp_path):
     net = connected()
     whole = jn.simulate(net, 40.0)
@@ -100,6 +103,7 @@ def test_a_run_goes_on_as_the_whole_one(tmp_path):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 def test_under_vmap_a_run_is_the_run():
     net = of_neurons(start={"v": -56.0})
 

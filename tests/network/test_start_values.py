@@ -53,6 +53,7 @@ def start(net, name, variable, key=0):
     return np.asarray(value_of(net, state, name, variable))
 
 
+@pytest.mark.slow
 def test_numbers_arrays_and_distributions():
     """Of the receptor one per target, of the release one per source; the rest stays 0."""
     each = np.array([0.1, 0.2, 0.3, 0.4])
@@ -83,6 +84,7 @@ def test_numbers_arrays_and_distributions():
         np.testing.assert_array_equal(start(net, f"{make} 2", variable), usual)
 
 
+@pytest.mark.slow
 def test_draws_depend_on_seed_and_name_alone():
     """Not on what shares the group, the receptor and the pathway, or on the order."""
     mine = project(initial={"g": LAW, "x": jn.Uniform(0.0, 1.0)}, release=TM, name="mine")
@@ -117,6 +119,7 @@ def test_an_empty_population_has_none_that_could_collide():
     np.testing.assert_array_equal(start(net, "B!", "g"), 1.0)
 
 
+@pytest.mark.slow
 def test_start_values_of_a_release_are_those_of_its_projection():
     """Equal releases share a state where it starts equally, whatever the model of the target."""
     drawn = {"x": jn.Uniform(0.0, 1.0)}
@@ -261,6 +264,7 @@ def test_refused(case):
         build(*make())
 
 
+@pytest.mark.slow(but=["toml"])
 @pytest.mark.parametrize("format", ["json", "toml"])
 def test_files_keep_couplings_and_start_values(format):
     """A description, written and read, is the same network with the same start."""

@@ -20,6 +20,7 @@ def build(sizes, *stimuli, key=0, model=None, projections=(), dtype=jnp.float32)
     return jn.build(jn.Description(populations, projections, stimuli), key, DT, dtype)
 
 
+@pytest.mark.slow
 def test_two_of_one_kind_are_independent_and_add_up():
     """Each in a digit of its own: what is drawn can be read from the sum."""
     stimuli = [
@@ -78,6 +79,7 @@ def test_results_do_not_depend_on_others_or_on_the_order():
         np.testing.assert_array_equal(again[name], v[name])
 
 
+@pytest.mark.slow(but=["receptors"])
 @pytest.mark.parametrize("kind", ["receptors", "layers"])
 def test_sums_do_not_depend_on_others(kind):
     """Three floats are added in an order that another population must not change."""
@@ -146,6 +148,7 @@ def test_batches_of_values_and_of_seeds_are_loops():
     assert len(np.unique(batch[:, 0])) > 1
 
 
+@pytest.mark.slow
 def test_the_gradient_of_a_weight():
     """v of `Sum` is the weight times the counts; so is its slope, for one weight or for each."""
     counts = np.asarray(FINAL(QUIET, 0))[20:]
@@ -154,6 +157,7 @@ def test_the_gradient_of_a_weight():
     np.testing.assert_array_equal(jax.jit(jax.grad(loss))(np.full(30, 2.0, np.float32)), counts)
 
 
+@pytest.mark.slow
 def test_the_gradient_through_spikes():
     """Stimulus -> A -> B: a surrogate carries the slope of the weight to v of B."""
     surrogate = jn.neurons.LIF(**LIF, surrogate=jn.surrogates.FastSigmoid())
@@ -216,6 +220,7 @@ class N3(jn.neurons.LIF):
     """And another one."""
 
 
+@pytest.mark.slow
 def test_sums_over_pathways_do_not_depend_on_others():
     """Three groups project to one population; a fourth population puts none of them first."""
     law = jn.Normal(0.3, 0.1)

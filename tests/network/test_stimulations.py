@@ -35,7 +35,7 @@ def build(sizes, *stimuli, key=0, model=None, projections=(), dtype=jnp.float32)
     return jn.build(jn.Description(populations, projections, stimuli), key, DT, dtype)
 
 
-@pytest.mark.slow(but=["jump-0.3"])
+@pytest.mark.slow(but=["fast-0.1"])
 @pytest.mark.parametrize(("name", "delay"), [("fast", 0.1), ("open", 0.7), ("jump", 0.3)])
 def test_a_spike_arrives_as_that_of_a_projection(name, delay):
     """The same voltages, bit for bit, as with a source that spikes the delay before."""
@@ -62,6 +62,7 @@ def test_a_spike_arrives_as_that_of_a_projection(name, delay):
     np.testing.assert_array_equal(v[0][9], v[0][0])
 
 
+@pytest.mark.slow
 def test_a_recurrent_network_of_the_oracle(x64):
     """Random projections, spikes from outside with delays and windows, on parts: all equal."""
     rng = np.random.default_rng(1)
@@ -128,6 +129,7 @@ WINDOWS = {
 EVERY = frozenset(range(STEPS))
 
 
+@pytest.mark.slow(but=["spikes"])
 @pytest.mark.parametrize("kind", ["spikes", "current", "spike times"])
 def test_windows_and_delays_are_exact(kind):
     """start <= step - delay < stop, a train of one spike (or 1 pA) in every step."""
@@ -194,6 +196,7 @@ def test_a_part_leaves_the_others_alone(where):
     np.testing.assert_array_equal(v["A"], np.outer([1, 2, 3], [7, 7, 7]))
 
 
+@pytest.mark.slow(but=["spikes"])
 @pytest.mark.parametrize("kind", ["spikes", "current"])
 def test_a_part_draws_as_the_whole_does(kind):
     """A neuron's draws belong to its number in the population."""

@@ -36,6 +36,7 @@ def network(rule, neuron=None):
     return jn.build(jn.Description(cells, [jn.Projection("A", "B", connected, **wire)]), 0, dt=0.1)
 
 
+@pytest.mark.slow(but=["numbers in the log"])
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_interpreted_it_is_the_step_of_the_rule(rule):
     net = network(rule)
@@ -99,6 +100,7 @@ class Mixed(pl.PairSTDP):
         return numbers, events, {k: x - x.mean() * 0.01 for k, x in state.items()}
 
 
+@pytest.mark.slow
 def test_a_rule_that_mixes_targets_takes_more_launches(caplog):
     caplog.set_level(logging.INFO, "jaxneuro")
     assert kernels(network(Mixed())) == 4

@@ -3,12 +3,14 @@
 import warnings
 
 import numpy as np
+import pytest
 
 with warnings.catch_warnings():  # it sets up a process of its own; this one has begun
     warnings.simplefilter("ignore", RuntimeWarning)
     from examples import working_memory as example
 
 
+@pytest.mark.slow
 def test_weights_are_those_of_the_ring():
     """A Gaussian of sd 14.4 degrees on a constant, with its top at 1.62 times the mean."""
     n = 64

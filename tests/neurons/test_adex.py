@@ -18,6 +18,7 @@ def exact(model, current, duration):
     return adex_spike_times({k: float(getattr(model, k)) for k in NUMBERS}, current, duration)
 
 
+@pytest.mark.slow(but=["1000 pA"])
 @pytest.mark.parametrize(
     ("model", "current"),
     [(AdEx(), 800.0), (AdEx(), 1000.0), (AdEx.adapting(), 500.0), (AdEx.regular_bursting(), 210.0)],
@@ -33,6 +34,7 @@ def test_spikes_of_a_second_equal_the_solver(model, current, x64):
         assert np.abs(steps - (np.ceil(times / dt) - 1)).max() <= off
 
 
+@pytest.mark.slow
 def test_spikes_under_conductances_equal_the_solver(x64):
     """Volleys that decay within a step or two: as at a constant current.
 
@@ -59,6 +61,7 @@ def test_spikes_under_conductances_equal_the_solver(x64):
         assert np.count_nonzero(away) <= 1
 
 
+@pytest.mark.slow(but=["0.1"])
 @pytest.mark.parametrize("dt", [0.1, 0.02])
 def test_the_reset_is_where_the_spike_is(dt, x64):
     """After 300 ms the neuron stands where the solver puts it, to a hundredth of a step's move."""
@@ -73,6 +76,7 @@ def test_the_reset_is_where_the_spike_is(dt, x64):
     assert abs(mean - interval[0]) < 1.5 * dt / (spikes.size - 2)
 
 
+@pytest.mark.slow
 def test_float32_counts_the_same(x64):
     spikes, _ = run(AdEx(), [600.0, 1000.0, 2500.0], 10_000, 0.1)
     single, _ = run(AdEx(), [600.0, 1000.0, 2500.0], 10_000, 0.1, jnp.float32)

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxneuro as jn
 from jaxneuro._model import add_drives
@@ -44,6 +45,7 @@ def voltage(dt):
     return np.asarray(v)[every - 1 :: every]
 
 
+@pytest.mark.slow
 def test_order_four(x64):
     times = 0.8 * np.arange(1, round(STOP / 0.8) + 1)
     arrivals = [[(round(t / 0.8) * 0.8, w) for t, w in events] for events in ARRIVALS]
@@ -55,6 +57,7 @@ def test_order_four(x64):
     assert errors[3] < 1e-6
 
 
+@pytest.mark.slow
 def test_the_network_makes_the_same_step(x64):
     """The same neuron in a network, its arrivals from a source that fires on time."""
     dt, neuron = 0.1, jn.neurons.LIF(**LIF, v_th=1e3, v_reset=-70.0)

@@ -24,6 +24,7 @@ def period(model, current):
     return quad(pace, low, high, epsabs=1e-10, limit=500, points=[-59.9, -40.0])[0]
 
 
+@pytest.mark.slow
 def test_rheobase(x64):
     """It rests for ever just below, and fires just above, after passing v_th slowly."""
     spikes, states = run(EIF(), [RHEOBASE - 0.05, RHEOBASE + 0.05], 60_000, DT)

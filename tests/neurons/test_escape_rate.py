@@ -30,6 +30,7 @@ def _scan(model, state, current, n_steps):
     return jax.lax.scan(body, state, None, n_steps)[1]
 
 
+@pytest.mark.slow(but=["1.5"])
 @pytest.mark.parametrize("t_ref", [0.0, 1.5])
 def test_rate_at_a_constant_voltage(t_ref):
     """The interval is t_ref and a geometric number of steps of chance 1 - exp(-rho dt)."""
@@ -56,6 +57,7 @@ def test_rate_at_a_constant_voltage(t_ref):
     assert np.abs(error).max() < 4, error
 
 
+@pytest.mark.slow
 def test_first_spikes_follow_the_survivor_function():
     """P(no spike until t) = exp(-sum of rho dt) along the free membrane."""
     n, n_steps = 20_000, 400
@@ -107,6 +109,7 @@ def dense(net, key, name="E"):
     return np.asarray(run(net, key))
 
 
+@pytest.mark.slow
 def test_draws_in_a_network():
     """By seed and name: not by what other populations there are, nor by their order."""
     alone = dense(network(), 1)

@@ -9,6 +9,7 @@ from jaxneuro.neurons import FlyLIF
 from .test_iaf_psc import one_spike, run
 
 
+@pytest.mark.slow
 def test_the_psp_has_its_closed_form(x64):
     """One synapse, 0.275 mV: g decays in 5 ms, v peaks at 0.0433 mV after 9.24 ms."""
     states = run(FlyLIF(), 400, {"g": one_spike(400, 0.275)})

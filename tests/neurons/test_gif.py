@@ -38,6 +38,7 @@ def _scan(model, state, drive, n_steps, dt):
     return jax.lax.scan(body, state, None, n_steps)[1]
 
 
+@pytest.mark.slow
 def test_without_kernels_it_is_the_escape_rate_lif():
     gif = GIF(**MEMBRANE, v_t_star=-52.0, delta_v=2.0, lambda_0=50.0)
     shared = {k: MEMBRANE[k] for k in ("c_m", "e_l", "v_reset", "t_ref")}
@@ -85,6 +86,7 @@ def test_the_membrane_is_of_second_order(x64):
     assert errors[-1] < 1e-3
 
 
+@pytest.mark.slow
 def test_it_adapts():
     """The rate falls under a constant current, and not without the kernels."""
     model = GIF.cortical()
@@ -113,6 +115,7 @@ def test_threshold_kernels_lower_the_hazard():
     assert abs(got - p) < 4 * np.sqrt(p * (1 - p) / n)
 
 
+@pytest.mark.slow
 def test_it_runs_in_a_network():
     net = jn.build(
         jn.Description(

@@ -84,6 +84,7 @@ def test_level_3_currents_of_a_regular_train(x64):
         np.testing.assert_allclose(asc[at[-1], 0], expected, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_currents_are_of_second_order(x64):
     """v under a decaying current, against the exact solution."""
 
@@ -153,6 +154,7 @@ def test_levels_add_mechanisms(x64):
     assert GLIF.glif5(f_1=0.5) == GLIF(f_1=0.5)
 
 
+@pytest.mark.slow
 def test_levels_share_a_group():
     populations = [jn.Population(str(k), 5, getattr(GLIF, f"glif{k}")()) for k in range(1, 6)]
     stimuli = [jn.Stimulation(p.name, jn.stimuli.Current(400.0)) for p in populations]

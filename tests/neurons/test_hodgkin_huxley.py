@@ -37,6 +37,7 @@ def test_gates_at_rest(x64):
     np.testing.assert_allclose(gates, [0.05293249, 0.59612075, 0.31767691], atol=5e-9)
 
 
+@pytest.mark.slow(but=["float64"])
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 def test_two_spikes_of_a_pulse(dtype, x64):
     """10 uA/cm2 from 10 to 40 ms, RK4 at 0.01 ms."""
@@ -50,6 +51,7 @@ def test_two_spikes_of_a_pulse(dtype, x64):
     assert set(result.traces["neurons"]) == {"v", "m", "h", "n"}
 
 
+@pytest.mark.slow(but=["float32"])
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 def test_spikes_of_a_second(dtype, x64):
     model = HH(method=rk4)
@@ -60,6 +62,7 @@ def test_spikes_of_a_second(dtype, x64):
     assert 1e3 / np.diff(late).mean() == pytest.approx(68.3, abs=0.1)
 
 
+@pytest.mark.slow
 def test_the_count_does_not_depend_on_dt():
     counts = [int(constant(HH(), 10.0, 200.0, dt)[0].sum()) for dt in (0.01, 0.005)]
     assert counts[0] == counts[1] > 10
@@ -79,6 +82,7 @@ def exact(times, current):
     return found.y
 
 
+@pytest.mark.slow
 def test_an_adaptive_solver_agrees(x64):
     _, states = constant(HH(), 10.0, 60.0, 0.005, jnp.float64)
     ours = np.stack([getattr(states, k)[:, 0] for k in ("v", "m", "h", "n")])
@@ -87,6 +91,7 @@ def test_an_adaptive_solver_agrees(x64):
     np.testing.assert_allclose(ours, reference, atol=2e-5, rtol=1e-6)
 
 
+@pytest.mark.slow(but=["forward_euler-1"])
 @pytest.mark.parametrize(
     ("method", "order"), [("forward_euler", 1), ("exponential_euler", 1), ("heun", 2), ("rk4", 4)]
 )
@@ -119,6 +124,7 @@ def test_temperature_speeds_up_gates(x64):
         np.testing.assert_allclose(b.closing, 3.0 * np.asarray(a.closing), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_channel_is_added_by_naming_it():
     model = HH().with_channel(ch.PotassiumA(g=20.0)).with_channel(ch.CalciumL())
     assert jax.eval_shape(lambda: model.init(2))._fields == ("v", "m", "h", "n", "a", "b", "q", "r")
@@ -137,6 +143,7 @@ def test_an_m_current_adapts():
     assert gaps[-1] > 1.1 * gaps[0]
 
 
+@pytest.mark.slow
 def test_every_neuron_has_its_own_parameters():
     g = np.linspace(100.0, 140.0, 4)
     together = HH().with_channel(ch.SquidSodium(g=g))
@@ -148,6 +155,7 @@ def test_every_neuron_has_its_own_parameters():
     assert np.ptp(many, axis=1).max() > 5.0
 
 
+@pytest.mark.slow
 def test_channels_can_be_set():
     net = jn.build(jn.Description([jn.Population("c", 2, HH())]), 0, 0.01)
     channels = (ch.SquidSodium(g=0.0), ch.SquidPotassium(), ch.Leak())
@@ -180,6 +188,7 @@ def test_gradient_of_a_voltage(x64):
         assert slope[k] == pytest.approx(numeric, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_state0_and_the_mean_of_a_signal():
     start = {"v": [-70.0, -60.0], "n": 0.4}
     result = jn.simulate(HH(), 1.0, dt=0.01, n=2, state0=start, record=EVERYTHING)

@@ -149,6 +149,7 @@ def test_float32_slopes_near_equal_time_constants(kind):
     np.testing.assert_allclose(jax.jit(jax.grad(v))(taus), expected, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_current_is_exact_for_any_step(x64):
     for model in KINDS.values():
         for dt in (0.1, 2.0):
@@ -157,6 +158,7 @@ def test_the_current_is_exact_for_any_step(x64):
             np.testing.assert_allclose(v, expected, rtol=1e-13)
 
 
+@pytest.mark.slow(but=["exp"])
 @with_currents
 def test_superposition(model, x64):
     """The answer to all inputs together is the sum of the answers to each."""
@@ -175,6 +177,7 @@ def test_superposition(model, x64):
     np.testing.assert_allclose(together, sum(alone), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_lif_with_exponential_synapses_comes_near_in_second_order(x64):
     """Their difference falls four times when dt halves: means couple in second order."""
     apart = []
@@ -261,6 +264,7 @@ def test_build_refuses_another_port(model):
     assert_refused(build, "stimulation 'Poisson->N'", "synapse", "inh")
 
 
+@pytest.mark.slow(but=["Direct(port='ex')-2.0--69.2"])
 @pytest.mark.parametrize(
     ("synapse", "weight", "mean"),
     [

@@ -26,6 +26,7 @@ def steady(model):
     return *y, -slopes(model, y)[0] * model.c_m
 
 
+@pytest.mark.slow
 def test_rest_of_hopf_is_unstable_between_the_published_currents(x64):
     model = cast(MorrisLecar.hopf(), jnp.float64)
     *y, current = map(np.asarray, steady(model))

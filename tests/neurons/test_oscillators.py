@@ -18,6 +18,7 @@ def hopf_currents(a=0.7, b=0.8, tau=12.5):
     return (v + a) / b - v + v**3 / 3
 
 
+@pytest.mark.slow
 def test_fitzhugh_nagumo_oscillates_between_the_hopf_currents(x64):
     low, high = hopf_currents()
     np.testing.assert_allclose([low, high], [0.3313, 1.4187], atol=1e-4)

@@ -18,6 +18,7 @@ def period(current, v_reset=-50.0, v_peak=35.0):
     return 100.0 / (0.7 * width) * angle
 
 
+@pytest.mark.slow
 def test_f_i_curve(x64):
     """Each interval is the arc tangent, rounded up to the grid."""
     currents = np.array([72.0, 100.0, 200.0, 1000.0])

@@ -58,6 +58,7 @@ def _recorded(net, state, n_steps):
     return jn.scan(net, state, n_steps, record=record)[1].traces["u"]["r"]
 
 
+@pytest.mark.slow(but=["0.1-tanh"])
 @every_unit
 @pytest.mark.parametrize("dt", [0.1, 5.0])
 def test_response_to_a_step_is_exact(model, phi, dt, x64):
@@ -74,6 +75,7 @@ def test_response_to_a_step_is_exact(model, phi, dt, x64):
     np.testing.assert_allclose(with_both, with_one)
 
 
+@pytest.mark.slow
 def test_a_linear_network_is_a_matrix_exponential(x64):
     """To first order in dt with delays of one step: tau dr/dt = -r + W r + input."""
     a = (W - np.eye(2)) / 10.0
@@ -164,6 +166,7 @@ def readout_network(surrogate=None):
     return jn.build(jn.Description(populations, [p], [drive]), 0, 0.1, jnp.float64)
 
 
+@pytest.mark.slow
 def test_a_readout_is_linear_in_its_weights(x64):
     """Its v is recorded, scales with the gain, and has that slope."""
     net = readout_network()
@@ -180,6 +183,7 @@ def test_a_readout_is_linear_in_its_weights(x64):
     np.testing.assert_allclose(v[-1] - 2.0, once, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_gradient_through_readout_and_spikes(x64):
     net = readout_network(jn.surrogates.FastSigmoid())
 

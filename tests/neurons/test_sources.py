@@ -34,6 +34,7 @@ def relayed(stimulus, n, targets=(), seed=0, **more):
     return jn.build(jn.Description(populations, projections, [sent]), seed, DT)
 
 
+@pytest.mark.slow
 def test_replay():
     """The recorded spikes are the given ones; a relay further on spikes a delay later."""
     times = [[0.1, 7.0, 7.1, 30.4], [], [12.3], [5.5, 29.9]]
@@ -44,6 +45,7 @@ def test_replay():
             np.testing.assert_allclose(got[who == neuron], expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_replay_of_a_recording():
     """What one run gave, a second one hands on: the targets do as before."""
     lif = jn.neurons.LIF()
@@ -61,6 +63,7 @@ def test_replay_of_a_recording():
         np.testing.assert_array_equal(first.events(name), second.events(name))
 
 
+@pytest.mark.slow(but=["Poisson"])
 @pytest.mark.parametrize(
     "stimulus", [jn.stimuli.Poisson(400.0), jn.stimuli.Gamma(200.0, 4)], ids=["Poisson", "Gamma"]
 )
@@ -136,6 +139,7 @@ def test_one_spike_per_step_is_the_most():
     assert (caught.value.field, caught.value.got) == ("dt", "0.1 ms")
 
 
+@pytest.mark.slow
 def test_draws():
     spikes = sources(200.0, 20)
     np.testing.assert_array_equal(sources(200.0, 20), spikes)

@@ -47,6 +47,7 @@ def test_it_rests_and_fires(x64):
     assert 0.8 * expected.size <= coarse.sum() <= expected.size
 
 
+@pytest.mark.slow(but=["method0-2000"])
 @pytest.mark.parametrize(("method", "steps"), [(rk4, 2000), (None, 20_000)])
 def test_order(method, steps, x64):
     model = TraubMiles() if method is None else TraubMiles(method=method)
@@ -94,6 +95,7 @@ def cobahh(n, p):
     return jn.Description(populations, projections)
 
 
+@pytest.mark.slow
 def test_a_small_cobahh_network():
     """As many inputs per neuron as 4,000 have: it goes on firing, stays finite, both kinds fire."""
     net = jn.build(cobahh(400, 0.2), 1, 0.1)

@@ -55,6 +55,7 @@ def test_firing_begins_at_rate_0(x64):
     assert rates[2] / rates[1] == pytest.approx(2.0, rel=0.2)
 
 
+@pytest.mark.slow
 def test_spikes_of_the_exact_solution(x64):
     """Every spike in the step of the exact one, at 1 uA/cm2; up to 400 Hz at 20, as published."""
     dt, n_steps = 0.02, 10_000

@@ -129,6 +129,7 @@ def test_numbers_of_numpy_are_plain_numbers(number):
     np.testing.assert_array_equal(*both(np.full(2, 0.3, np.float32)))
 
 
+@pytest.mark.slow
 def test_the_unit_interval_is_open_and_the_same_in_numpy_and_jax():
     rng = np.random.default_rng(0)
     words = rng.integers(0, 2**32, 10_000, dtype=np.uint64).astype(np.uint32)

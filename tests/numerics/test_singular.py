@@ -95,6 +95,7 @@ def worst(got, exact, x):
     return error.max(), x[error.argmax()]
 
 
+@pytest.mark.slow(but=["linoid-float32"])
 @every_dtype
 @every_function
 def test_values_and_slopes(name, dtype, x64):

@@ -13,6 +13,7 @@ V = np.float32([-70.0, -50.0, np.nextafter(np.float32(-50), np.float32(-60)), -4
 SPIKES = [False, True, False, True, True]
 
 
+@pytest.mark.slow
 def test_at_or_above_spikes():
     got, fired = threshold(jax.device_put(V), V_TH)
     assert got.dtype == fired.dtype == bool

@@ -38,6 +38,7 @@ def rules():
     yield jn.connectivity.Explicit(np.array([3, 3, 1, 3, 0]), np.array([90, 2, 2, 90, 92]))
 
 
+@pytest.mark.slow(but=["FixedOutdegree"])
 @pytest.mark.parametrize("rule", list(rules()), ids=lambda r: type(r).__name__)
 def test_every_rule_with_own_weights_and_delays(rule):
     """Also where rows are drawn in pieces, and more targets than one block has."""

@@ -54,6 +54,7 @@ def steps_of(gather, steps=40):
     return run
 
 
+@pytest.mark.slow(but=["a-b"])
 @pytest.mark.parametrize("axes", [("a", "b"), ("b",), ("a",)], ids="-".join)
 def test_the_bits_of_all_gather_along_one_axis_or_two(axes):
     """Eight devices, on as few cores as there are; other lines run beside the one of a device."""
@@ -99,6 +100,7 @@ def test_derivatives_batches_and_other_platforms():
         assert not_there not in text
 
 
+@pytest.mark.slow
 def test_it_may_be_asked_before_jax_starts():
     """In a process of its own: JAX has started in this one."""
     printed = python(
@@ -128,6 +130,7 @@ def test_before_its_state_it_is_refused(waiting):
     assert python("-c", EARLY).startswith("refused: ")
 
 
+@pytest.mark.slow
 def test_a_network_exchanges_by_xla_where_it_must(monkeypatch):
     monkeypatch.setattr(exchange_file, "exchange_available", lambda: False)
     net = driven()

@@ -33,6 +33,7 @@ def networks(request):
     return one, over(one, 2), over(one, 3, jn.parallel.RoundRobin())
 
 
+@pytest.mark.slow(but=["static-1-0"])
 @pytest.mark.parametrize(("begins", "goes_on"), [(0, 1), (1, 0), (2, 1), (1, 1)])
 def test_a_saved_state_goes_on_over_another_number_of_devices(networks, begins, goes_on, tmp_path):
     one, here, there = networks[0], networks[begins], networks[goes_on]
@@ -131,7 +132,7 @@ DESCRIPTIONS = {
 }
 
 
-@pytest.mark.slow(but=["Gamma", "Poisson, many", "TsodyksMarkram"])
+@pytest.mark.slow(but=["Poisson, many"])
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 def test_any_state_goes_on_over_any_number_of_devices(name, tmp_path):
     """Of every stimulus, release and rule, from 1, 2 and 3 devices to 1, 2 and 3."""

@@ -89,6 +89,7 @@ def test_a_run_in_several_chunks_and_no_device_has_the_rings_of_all(monkeypatch)
     assert_same(one, jn.simulate(net, 20.0, key=3))
 
 
+@pytest.mark.slow
 def test_a_state_of_another_partition_is_refused(tmp_path):
     net = delayed()
     a, b = (parallel.shard(net, mesh(2), x) for x in (None, parallel.RoundRobin()))
@@ -155,6 +156,7 @@ def test_memory_of_a_device_falls_with_their_number():
     assert sizes[2] < 0.65 * sizes[1]
 
 
+@pytest.mark.slow
 def test_bad_input():
     net = delayed()
     two = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("host", "device"))
@@ -210,6 +212,7 @@ def test_lists_of_spikes_instead_of_bits(monkeypatch):
     assert_same(one, jn.simulate(laid, one.duration, key=3, record=record))
 
 
+@pytest.mark.slow
 def test_a_batch_of_networks_over_a_mesh():
     """Each of a batch has the bits that it has on one device."""
     net = driven()

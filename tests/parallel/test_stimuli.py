@@ -41,7 +41,7 @@ CASES = {
 }
 
 
-@pytest.mark.slow(but=["of some"])
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_stimuli_with_tables(name):
     net = jn.build(CASES[name], key=1, dt=0.1)
@@ -55,6 +55,7 @@ def test_stimuli_with_tables(name):
     np.testing.assert_array_equal(one.traces["E"]["v"], many.traces["E"]["v"])
 
 
+@pytest.mark.slow(but=["after another"])
 @pytest.mark.parametrize("before", [(), (9,)], ids=["alone", "after another"])
 def test_conductances_of_gap_junctions_are_set_and_checked(before):
     """Those of a population, which may come after another one of its group on each device."""
@@ -73,6 +74,7 @@ def test_conductances_of_gap_junctions_are_set_and_checked(before):
     assert refused[0] == refused[1]  # of the same neuron
 
 
+@pytest.mark.slow
 def test_meshes_of_make_mesh_and_runs_of_any_length():
     """A run whose steps have no divisor still exchanges once per shortest delay."""
     d = jn.Description(

@@ -77,6 +77,7 @@ def test_a_seed_is_that_of_a_single_run(net, swept):
     assert np.abs(result.state.groups[0].neurons.v - swept["v"][2, 3]).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_a_batch_with_the_axes_of_the_grid(net, swept, tmp_path):
     def fn(gain, seed):
         own = net.set("E->E", gain=gain)

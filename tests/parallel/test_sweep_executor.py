@@ -25,6 +25,7 @@ def pool():
         yield made
 
 
+@pytest.mark.slow
 def test_any_submit_will_do():
     pool = executors.Inline()
     grid = {"x": X, "y": np.arange(3.0)}

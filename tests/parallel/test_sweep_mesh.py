@@ -35,6 +35,7 @@ def spiking():
     return fn
 
 
+@pytest.mark.slow
 def test_devices_keep_the_bits(spiking):
     one = jn.sweep(spiking, GRID)
     many = jn.sweep(spiking, GRID, mesh=Mesh(jax.devices()[:4], ("points",)))
@@ -43,6 +44,7 @@ def test_devices_keep_the_bits(spiking):
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.slow
 def test_a_chunk_is_divided_and_the_network_is_not(spiking):
     mesh = Mesh(jax.devices()[:4], ("points",))
     program = SweepProgram(spiking, {"gain": np.float32(1), "seed": np.int32(1)}, mesh)

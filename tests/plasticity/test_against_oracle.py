@@ -96,6 +96,7 @@ def test_every_rule(name, x64):
     assert np.abs(end - wiring.weights).max() > 0.01
 
 
+@pytest.mark.slow(but=["axonal"])
 @pytest.mark.parametrize("delays", DELAYS)
 def test_every_kind_of_delay(delays, x64):
     rng = np.random.default_rng(len(delays))

@@ -47,6 +47,7 @@ def reward():
     return net, spikes(rng), signals
 
 
+@pytest.mark.slow
 def test_chunks_keep_every_bit(reward):
     net, (pre, post), signals = reward
     whole = run(net, pre, post, signals=signals)[2].state
@@ -77,6 +78,7 @@ def test_threads_keep_every_bit():
     assert all(same(found[0], other) for other in found[1:])
 
 
+@pytest.mark.slow
 def test_a_batch_of_rates_and_seeds_equals_single_runs():
     rng = np.random.default_rng(3)
     net = network(P.PairSTDP(0.05, w_max=1.0), N_PRE, N_POST, wired(rng))
@@ -120,6 +122,7 @@ def test_the_gradient_equals_finite_differences(x64):
     assert abs(gradient[0]) > 1.0
 
 
+@pytest.mark.slow
 def test_a_history_is_not_cut_too_early():
     """Sources that hardly spike, targets that always do: the log is full many times over."""
     rng = np.random.default_rng(5)
@@ -163,6 +166,7 @@ def test_a_sum_acts_in_the_step_after_a_multiple_of_its_interval():
     np.testing.assert_allclose(result.sample_times[10], 1.1)
 
 
+@pytest.mark.slow
 def test_ticks_and_frozen_weights():
     rng = np.random.default_rng(7)
     rule = P.Hebb(1e-3, 1e-3, tau_rate=10.0, interval=0.5)
@@ -209,6 +213,7 @@ def test_a_new_process_goes_on_with_the_same_bits(reward, tmp_path):
     assert same(after, pickle.loads((tmp_path / "out").read_bytes()))
 
 
+@pytest.mark.slow
 def test_resting_weights_are_within_their_bounds(reward):
     """A reward drives them out between two events; then they are frozen, or summed up."""
     rule = P.RewardModulatedSTDP(5.0, 5.0, tau_c=100.0, tau_n=50.0, w_max=1.0)
@@ -261,6 +266,7 @@ class Halving(jn.Release):
         return Left(jnp.where(spikes, 0.5, 1.0) * state.left), jnp.where(spikes, state.left, 0.0)
 
 
+@pytest.mark.slow
 def test_a_release_model_and_a_rule_on_one_projection():
     rng = np.random.default_rng(9)
     wiring = Wiring(np.array([0]), np.array([0]), 6, 2, np.array([0.5]))

@@ -182,6 +182,7 @@ def test_weights_follow_the_rate():
     assert silent[-1] / silent[200] == pytest.approx(1.05**2, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_rule_around_another_has_all_of_it():
     """Also one with further variables, shared numbers, numbers of a target, ticks."""
     inside = [

@@ -203,6 +203,7 @@ def test_the_rate_that_inhibition_holds():
     np.testing.assert_allclose(drift, 1e-4 * 400 * 0.04 * np.array([-10, 0, 20]), atol=0.006)
 
 
+@pytest.mark.slow(but=["0.0-0.0"])
 @pytest.mark.parametrize("mu", [0.0, 0.4, 1.0, 2.0])
 @pytest.mark.parametrize("weight", [0.0, 1.0])
 def test_numbers_and_derivatives_at_the_bounds(mu, weight):

@@ -28,6 +28,7 @@ def boxes(axis):
     }
 
 
+@pytest.mark.slow
 def test_boxes_hold_the_middle_half(run):
     drawn = panels(plot.activity(run, start=200.0, reference={"I": 31.0}))
     for row, name in enumerate(SIZES):

@@ -29,6 +29,7 @@ def test_a_plane_is_row_major():
     assert axis.get_ylim() == (-0.5, 2.5)
 
 
+@pytest.mark.slow
 def test_the_order_is_that_of_a_grid():
     grid = Grid((2, 3, 4))
     x, y, z = grid.coordinates().T
@@ -38,6 +39,7 @@ def test_the_order_is_that_of_a_grid():
     np.testing.assert_array_equal(got, 100 * np.arange(2)[:, None] + 20 + np.arange(4))
 
 
+@pytest.mark.slow
 def test_values_may_have_the_shape_of_the_lattice():
     values = np.random.default_rng(0).random((4, 6))
     np.testing.assert_array_equal(
@@ -114,6 +116,7 @@ def moving(times=(0.0, 1.0, 2.0, 3.0, 4.0)):
     return Traces(times, np.eye(24)[:5] * 10.0)
 
 
+@pytest.mark.slow
 def test_a_movie_has_a_frame_per_time(tmp_path):
     look = {"shape": (4, 6), "label": "rate (Hz)", "fps": 10.0}
     out = plot.lattice_movie(moving(2.5 * np.arange(5)), path=tmp_path / "a.gif", **look)
@@ -142,6 +145,7 @@ def test_a_movie_has_a_frame_per_time(tmp_path):
     assert rows[0] > pictures[0].shape[0] / 2, "coordinate 0 goes upwards"
 
 
+@pytest.mark.slow
 def test_frames_are_what_the_figure_shows(tmp_path):
     """A frame that is drawn in parts is the whole figure, to the palette of a GIF."""
     values = np.random.default_rng(2).random((2, 24))
@@ -164,6 +168,7 @@ def test_frames_are_what_the_figure_shows(tmp_path):
     assert np.mean(np.abs(want - got).max(axis=2) > 40) < 0.01
 
 
+@pytest.mark.slow
 def test_a_movie_of_slices_and_of_a_part(tmp_path):
     traces = Traces([1.0, 2.0, 3.0], np.random.default_rng(3).random((3, 36)))
     out = plot.lattice_movie(traces, shape=(2, 2, 3, 3), path=tmp_path / "a.gif")
@@ -204,6 +209,7 @@ def test_mp4_needs_ffmpeg(tmp_path, monkeypatch):
         plot.lattice_movie(moving(), shape=(4, 6), path=tmp_path / "a.mp4")
 
 
+@pytest.mark.slow
 def test_mp4_is_given_every_frame(tmp_path):
     """A stand-in for ffmpeg keeps the pixels that it is given."""
     import matplotlib

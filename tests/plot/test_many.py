@@ -20,6 +20,7 @@ def test_many_populations_have_a_spectrum_each():
     assert [t.get_text() for a in figure.axes for t in a.texts] == ["no spikes"] * 6
 
 
+@pytest.mark.slow
 def test_a_large_population_leaves_room_for_small_ones():
     sizes = {"a population of very many neurons": 5000} | {f"P{k}": 50 for k in range(7)}
     top, bottom = plot.raster(random_result(sizes=sizes, rate=0.0)).axes[:2]

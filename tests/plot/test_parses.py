@@ -15,6 +15,7 @@ def texts(figure):
     return [text.get_text() for text in figure.axes[0].texts]
 
 
+@pytest.mark.slow
 def test_words_and_relations():
     figure = jn.plot.parse_tree(PARSE)
     assert texts(figure)[:6] == list(PARSE.words)

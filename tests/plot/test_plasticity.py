@@ -34,6 +34,7 @@ def drawn(figure):
     return [rows[np.argsort(rows[:, 0])].T for rows in rules]
 
 
+@pytest.mark.slow
 def test_a_window_in_closed_form():
     rule = P.TraceSTDP(a_plus=0.02, a_minus=0.03, tau_plus=15.0, tau_minus=30.0)
     other = P.VogelsSTDP()
@@ -48,6 +49,7 @@ def test_a_window_in_closed_form():
     np.testing.assert_allclose(second[1], want, atol=1e-12)
 
 
+@pytest.mark.slow(but=["triplet"])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_pairs_are_replayed(name, x64):
     rule, more = WINDOWS[name]

@@ -292,6 +292,7 @@ def test_correlogram_refuses():
         plot.correlogram(small(), "E", max_lag=10.0)
 
 
+@pytest.mark.slow
 def test_correlation_matrix():
     r = random_result(7, {"E": 12, "I": 3}, rate=80.0)
     figure = plot.correlation_matrix(r, bin_ms=5.0)
@@ -314,6 +315,7 @@ def test_correlation_matrix():
     assert few.get_clim() == (-1.0, 1.0)
 
 
+@pytest.mark.slow
 def test_neurons_that_hardly_spike_are_left_out():
     spikes = {
         "E": [(t, n) for n, many in enumerate((5, 0, 4, 9, 6)) for t in range(1, many + 1)],

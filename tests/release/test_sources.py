@@ -57,6 +57,7 @@ def build(source, release, synapse=CURRENT, target=None, couple=False, modulator
     return jn.build(jn.Description(cells, modulators=modulators, **senders), 0, 0.1)
 
 
+@pytest.mark.slow(but=["Spikes"])
 @pytest.mark.parametrize("release", SPIKING, ids=lambda x: type(x).__name__)
 def test_what_waits_for_spikes_needs_them(release):
     name = type(release).__name__

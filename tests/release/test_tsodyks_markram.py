@@ -20,6 +20,7 @@ def values_at(model, steps, at, dt=DT):
     return values[list(at)], state
 
 
+@pytest.mark.slow
 def test_tsodyks2_by_hand():
     """NEST's defaults: U, then what is left of the rest after 50 ms of recovery."""
     values, _ = values_at(TM(0.5, 800.0, 0.0), 501, (0, 500))

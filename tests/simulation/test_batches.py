@@ -110,6 +110,7 @@ def seeds(recording):
     return np.asarray(recording.key).tolist()
 
 
+@pytest.mark.slow
 def test_shapes(nested, batch):
     assert (nested.batch, batch.batch, batch[0].batch) == ((2, 3), (3,), ())
     assert (len(nested), len(batch)) == (2, 3)
@@ -122,6 +123,7 @@ def test_shapes(nested, batch):
 MASK = np.array([True, False, True])
 
 
+@pytest.mark.slow(but=["0-3"])
 @pytest.mark.parametrize(
     ("index", "expected"),
     [
@@ -240,6 +242,7 @@ def test_a_traced_one(use, batch):
         jax.eval_shape(lambda run: use(run) and None, batch[0])
 
 
+@pytest.mark.slow
 def test_a_gradient_through_counts():
     """Of a batch whose recording is indexed inside: that of the runs one by one."""
     soft = jn.neurons.LIF(tau_m=10.0, c_m=100.0, surrogate=jn.surrogates.FastSigmoid())

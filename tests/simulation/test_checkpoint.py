@@ -105,6 +105,7 @@ def test_a_name_that_is_no_text_is_refused():
         _files.tree_like("state", NET, forged)
 
 
+@pytest.mark.slow
 def test_a_batch_has_the_bits_of_one_run(tmp_path):
     states = jax.vmap(NET.init)(jnp.arange(3))
     record = jn.Record(variables={"E": "v"}, interval=0.5, rates=True, statistics="E")
@@ -175,6 +176,7 @@ def test_training_goes_on_after_an_error_where_it_was(tmp_path):
     np.testing.assert_array_equal(seen["k"], np.arange(20))
 
 
+@pytest.mark.slow
 def test_the_state_of_a_brain_is_loaded_by_its_brain(tmp_path):
     brain = ac.Brain(
         [ac.Area("A", n=50, k=5)], [ac.Stimulus("S", size=20)], [ac.Fibre("S", "A")], p=0.2

@@ -61,6 +61,7 @@ def test_by_weights_equal_central_differences(x64):
         np.testing.assert_allclose(slopes[k], expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_by_values_by_name_equal_central_differences(x64):
     net = network(v_th=1e3)
     points = {
@@ -89,6 +90,7 @@ def test_by_values_by_name_equal_central_differences(x64):
         assert slopes[k] != 0, label
 
 
+@pytest.mark.slow
 def test_by_inputs_and_the_start(x64):
     net = network(v_th=1e3)
     v = net.init(0).groups[0].neurons.v
@@ -110,6 +112,7 @@ def test_by_inputs_and_the_start(x64):
     np.testing.assert_allclose(by_current[5], expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_through_spikes_with_a_surrogate():
     """From the spikes of B through B's threshold, the synapses and A's spikes to A."""
     net = network(FastSigmoid(), dtype=jnp.float32)
@@ -190,6 +193,7 @@ def test_the_gradient_of_a_recurrent_network_has_the_size_of_a_difference():
         assert 1 / 3 < slopes[k] / difference < 3, (k, slopes[k], difference)
 
 
+@pytest.mark.slow
 def test_the_gradient_of_the_whole_network_is_a_network():
     net = network(FastSigmoid(), dtype=jnp.float32)
     slopes = eqx.filter_jit(eqx.filter_grad(spikes_of_b))(net)

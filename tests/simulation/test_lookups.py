@@ -30,6 +30,7 @@ def dense():
     return {name: np.asarray(bits.dense(name))[100:] for name in "EI"}
 
 
+@pytest.mark.slow
 def test_neurons_at_a_step(result, dense):
     for name in "EI":
         for k in range(300):

@@ -20,6 +20,7 @@ def result():
     return jn.simulate(NET, 2.0, record=record, **RUN)
 
 
+@pytest.mark.slow
 def test_what_never_spikes_has_no_rate(result):
     rates = [result.rate(name) for name in result.populations]
     np.testing.assert_array_equal(rates, [0.0, np.nan, 0.0])

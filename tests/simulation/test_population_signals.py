@@ -16,6 +16,7 @@ run = jax.jit(jn.scan, static_argnums=(2, 4))
 MEAN = jax.jit(lattice_mean)
 
 
+@pytest.mark.slow(but=["near-1"])
 @pytest.mark.parametrize("n", [1, 2, 3, 31, 1000, 4097, 200_000])
 @pytest.mark.parametrize("law", ["near", "wide", "constant", "large"])
 def test_the_mean_is_exact_to_float32(n, law):
@@ -59,6 +60,7 @@ def test_the_mean_in_float64_and_its_gradient(x64):
     np.testing.assert_allclose(jax.jit(jax.grad(lattice_mean))(x), 1 / 999, rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_means_are_the_means_of_the_traces():
     names = {"E": ("v", "refractory"), "E->I": "g"}
     record = jn.Record(variables=names, means=names, interval=0.7)
@@ -72,6 +74,7 @@ def test_means_are_the_means_of_the_traces():
     assert set(recording.means["E"]) == {"v", "refractory"}
 
 
+@pytest.mark.slow
 def test_the_lfp_is_that_of_the_conductances():
     """From the recorded g and v: mean g over the step, times the distance from e_rev."""
     variables = {"E": ("v", "spikes"), "E->E": "g", "I->E": "g"}
@@ -91,6 +94,7 @@ def test_the_lfp_is_that_of_the_conductances():
     assert set(recording.lfp) == {"E", "I"}
 
 
+@pytest.mark.slow
 def test_the_lfp_of_currents_jumps_and_nothing():
     lif, syn = jn.neurons.LIF(), jn.synapses
     populations = [jn.Population(k, 4, lif, initial={"v": -50.0}) for k in "AB"]
@@ -134,6 +138,7 @@ PARTS = {
 DESIGN = [[bool(bin(run & mask).count("1") % 2) for mask in range(1, 8)] for run in range(8)]
 
 
+@pytest.mark.slow
 def test_no_record_changes_a_bit_of_the_dynamics():
     """Whether this or that is recorded, in every step or not."""
     want = run(NET, NET.init(0), 120, None, jn.Record(spikes=False))[0]
@@ -147,6 +152,7 @@ def test_no_record_changes_a_bit_of_the_dynamics():
             np.testing.assert_array_equal(x, y, err_msg=f"{list(parts)}, {record.interval}")
 
 
+@pytest.mark.slow
 def test_a_gradient_goes_through_a_mean_and_the_lfp():
     def loss(gain):
         net = NET.set("E->E", gain=gain)

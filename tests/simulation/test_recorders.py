@@ -55,6 +55,7 @@ def test_it_samples(run):
     assert counts.sum() > 0
 
 
+@pytest.mark.slow
 def test_scan_and_batches(run):
     scan = jax.jit(lambda net, key: jn.scan(net, net.init(key), 200, None, RECORD)[1])
     same(scan(NET, 0).samples["quartiles"], run.samples["quartiles"])

@@ -63,6 +63,7 @@ def parts(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.slow(but=["SonataParts"])
 def test_it_has_the_bits_of_one_run_and_goes_further(tmp_path, parts):
     result = run(tmp_path, 11.1)
     as_one(result)
@@ -83,6 +84,7 @@ def test_it_has_the_bits_of_one_run_and_goes_further(tmp_path, parts):
         same(mine, its)
 
 
+@pytest.mark.slow(but=["NpzParts-window0"])
 @pytest.mark.parametrize("window", [(None, None), (3.0, 12.0), (7.0, None), (29.9, 30.0)])
 def test_the_spikes_of_some_neurons(window, tmp_path, parts):
     saved, whole = run(tmp_path), jn.simulate(NET, MS, key=5)
@@ -104,6 +106,7 @@ def test_the_spikes_of_some_neurons(window, tmp_path, parts):
             saved.spikes.between("E", neurons=bad)
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_read_and_not_run_again(tmp_path, monkeypatch):
     made = run(tmp_path)
     monkeypatch.setattr(loop, "program", None)
@@ -118,6 +121,7 @@ def test_a_finished_run_is_read_and_not_run_again(tmp_path, monkeypatch):
         run(tmp_path, 10.0)
 
 
+@pytest.mark.slow(but=["NpzParts"])
 def test_plastic_weights_and_statistics(tmp_path, parts):
     chosen = {"weights": {"E->E": ...}, "weight_histograms": {"E->E": 5}, "statistics": "E"}
     record = jn.Record(**chosen, interval=3.0, spikes=parts is NpzParts)
@@ -148,6 +152,7 @@ def test_inputs_and_a_bare_neuron(tmp_path):
     same(np.asarray(saved.traces["neurons"]["v"]), one.traces["neurons"]["v"])
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_from_another(tmp_path):
     first = jn.simulate(NET, 3.3, key=5)
     for ms in (8.0, 16.7):
@@ -186,6 +191,7 @@ def saved(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow(but=["key"])
 @pytest.mark.parametrize(("changed", "message"), OTHERS.values(), ids=OTHERS.keys())
 def test_another_run_is_refused_with_the_difference(saved, changed, message):
     given = {"model": NET, "key": 5, "record": RECORD} | changed()
@@ -325,6 +331,7 @@ def test_what_is_shown_of_spikes_reads_none(saved, monkeypatch):
     assert repr(jn.simulate(NET, MS, key=5).spikes) == text
 
 
+@pytest.mark.slow
 def test_a_condition_that_held_is_kept(tmp_path):
     asked = []
 
@@ -394,6 +401,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.slow
 def test_hdf5_on_a_full_disk_does_not_crash(tmp_path):
     command = [sys.executable, "-c", FULL, str(tmp_path / "run")]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -401,6 +409,7 @@ def test_hdf5_on_a_full_disk_does_not_crash(tmp_path):
     assert "File too large" in done.stdout
 
 
+@pytest.mark.slow(but=["part-000001.h5"])
 @pytest.mark.parametrize("file", ["part-000001.h5", "part-000001.v.h5"])
 def test_a_bit_that_flips_in_hdf5_changes_no_number(saved, tmp_path, file):
     def read():
@@ -424,6 +433,7 @@ def test_a_bit_that_flips_in_hdf5_changes_no_number(saved, tmp_path, file):
     assert refused > 20
 
 
+@pytest.mark.slow(but=["0.0"])
 @pytest.mark.parametrize("part", [0.0, 0.5, 0.99])
 def test_a_state_that_is_cut_off_is_named_and_the_one_before_is_there(tmp_path, part):
     run(tmp_path)

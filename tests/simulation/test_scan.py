@@ -33,6 +33,7 @@ def join(first, second):
     return jax.tree.map(lambda *x: np.concatenate(x), over_time(first), over_time(second))
 
 
+@pytest.mark.slow
 def test_two_scans_of_500_are_one_of_1000():
     state = NET.init(0)
     end, whole = run(NET, state, 1000, None, RECORD)
@@ -56,6 +57,7 @@ def test_any_split(parts):
     same_bits(state, end)
 
 
+@pytest.mark.slow(but=["steps"])
 @pytest.mark.parametrize("record", [jn.Record(), RECORD], ids=["steps", "samples"])
 def test_several_steps_in_one_launch(record, monkeypatch):
     """What a GPU gets: 50 steps in fours, and the 10 of a sample; the program of a CPU stays."""
@@ -86,6 +88,7 @@ def test_step_by_hand():
     np.testing.assert_array_equal(np.stack(spikes), recording.spikes.dense("E")[:120])
 
 
+@pytest.mark.slow
 def test_16_copies_over_gain():
     gains = np.linspace(0.2, 2.0, 16, dtype=np.float32)
 
@@ -156,6 +159,7 @@ def test_one_program_for_new_values():
     assert len(traces) == 1
 
 
+@pytest.mark.slow
 def test_recorded_variables():
     record = jn.Record(
         variables={"E": ("v", "refractory"), "E->I": "g"},

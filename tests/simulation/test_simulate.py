@@ -46,6 +46,7 @@ def everything(result):
     return {k: getattr(result, k) for k in kept} | {"spikes": result.spikes.by_population}
 
 
+@pytest.mark.slow(but=["7"])
 @pytest.mark.parametrize("chunk", [None, 7, 70])
 def test_it_equals_scan(chunk, chunks):
     if chunk:
@@ -64,6 +65,7 @@ def test_it_equals_scan(chunk, chunks):
     assert (result.n_steps, result.first_step, result.interrupted) == (210, 0, False)
 
 
+@pytest.mark.slow
 def test_a_rest_shorter_than_a_sample(chunks):
     chunks(7)
     result = jn.simulate(NET, 30.4, record=RECORD)
@@ -74,6 +76,7 @@ def test_a_rest_shorter_than_a_sample(chunks):
     same(result.state, whole.state)
 
 
+@pytest.mark.slow(but=["parts0"])
 @pytest.mark.parametrize("parts", [(10, 42, 252), (3, 3, 298), (35, 3, 266), (301, 3)])
 def test_samples_keep_their_phase(parts, chunks):
     """Runs end to end sample where one run does, wherever they are cut.
@@ -96,6 +99,7 @@ def test_samples_keep_their_phase(parts, chunks):
         same(joined, getattr(whole, name))
 
 
+@pytest.mark.slow
 def test_means_and_lfp_in_chunks(chunks):
     record = jn.Record(means={"E": ("v", "refractory"), "I->E": "g"}, lfp=("I", "E"), interval=0.7)
     chunks(7)
@@ -123,6 +127,7 @@ def test_going_on_from_a_state(chunks):
         assert second.events(name)[0].min() > 12.0
 
 
+@pytest.mark.slow
 def test_inputs_go_into_their_chunk(chunks):
     current = np.linspace(0.0, 400.0, 200)
     whole = jn.simulate(NET, 20.0, inputs={"E": current, "I": np.tile(current[:, None], 40)})
@@ -151,6 +156,7 @@ def test_no_time_at_all():
     assert np.isnan(result.rate("E"))  # 0 spikes in no time
 
 
+@pytest.mark.slow
 def test_a_bare_neuron():
     neuron = jn.neurons.LIF()
     constant = jn.simulate(neuron, current=np.full((1000, 1), 500.0), dt=0.1)
@@ -208,6 +214,7 @@ def test_not_finite_is_reported_after_the_chunk(nan, until, chunks):
     assert result.events("fine")[0].size > 0
 
 
+@pytest.mark.slow
 def test_an_infinite_voltage_of_lif_is_reported():
     """+inf is no spike, so it stays in the state."""
     made = balanced()
@@ -216,6 +223,7 @@ def test_an_infinite_voltage_of_lif_is_reported():
         jn.simulate(net, 50.0)
 
 
+@pytest.mark.slow
 def test_a_receptor_that_is_not_finite_has_the_names_of_its_projections():
     """Two currents into one receptor, more than float32 holds, in a population that sees none."""
     cells = [

@@ -106,6 +106,7 @@ scan = jax.jit(
 )
 
 
+@pytest.mark.slow(but=["trains"])
 @pytest.mark.parametrize("form", FORMS)
 def test_scan_takes_every_form(form, bits, expected):
     spikes = FORMS[form](bits)
@@ -131,6 +132,7 @@ def test_trains_into_a_scan():
     assert caught.value.field == "the input of 'told'"
 
 
+@pytest.mark.slow
 def test_trials_of_their_own(expected):
     trials = np.stack([np.roll(GIVEN, 13 * k, axis=0) for k in range(3)])
     one = lambda net, x: jn.scan(net, net.init(0), STEPS, {"told": x})[1]  # noqa: E731
@@ -159,6 +161,7 @@ def test_what_was_recorded_is_played_again(expected):
     same_run(jn.simulate(NET, 15.0, inputs=both), expected)
 
 
+@pytest.mark.slow
 def test_two_devices(expected, bits):
     net = jn.build(MADE, 1, DT, mesh=mesh(2))
     assert net.expand().steps_together(STEPS) > 1

@@ -21,6 +21,7 @@ TRAINS = jn.SpikeTrains([12.0, 10.1, 14.0, 12.0], [0, 2, 1, 1], 4, 10.0, 14.0)
 equal = np.testing.assert_array_equal
 
 
+@pytest.mark.slow
 def test_fields():
     equal(TRAINS.times, [12.0, 10.1, 14.0, 12.0])
     equal(TRAINS.neurons, [0, 2, 1, 1])

@@ -55,6 +55,7 @@ def expected(result, name):
     return oracle.sums(result.spikes[name].dense(0.1), result.first_step)
 
 
+@pytest.mark.slow(but=["None"])
 @pytest.mark.parametrize("chunk", [None, 1, 7, 40])
 def test_they_are_those_of_the_spikes(chunk, chunks):
     if chunk:
@@ -92,6 +93,7 @@ def test_a_batch():
         assert fields(mine) == oracle.sums(spikes, 0)
 
 
+@pytest.mark.slow
 def test_two_devices():
     """On two devices, also where they take several steps between two exchanges."""
     slow = jn.Projection(

@@ -45,6 +45,7 @@ def test_spikes_as_a_table(result):
         jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).to_pandas()
 
 
+@pytest.mark.slow
 def test_traces_as_a_table(result):
     table = result.traces_to_pandas("E")
     assert table.index.name == "time_ms"
@@ -137,6 +138,7 @@ def all_kinds():
     return jn.simulate(jn.build(PLASTIC, 1, 0.1), 30.0, record=record)
 
 
+@pytest.mark.slow
 def test_signals_as_xarray(all_kinds):
     pytest.importorskip("xarray")
     made = all_kinds.to_xarray()

@@ -44,6 +44,7 @@ def asked(duration, every, **more):
     return result, steps
 
 
+@pytest.mark.slow(but=["0.5-None"])
 @pytest.mark.parametrize(
     ("every", "chunk"),
     [(0.1, None), (0.5, None), (2.8, None), (2.8, 7), (30.4, None), (30.4, 70), (100.0, 7)],

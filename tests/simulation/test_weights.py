@@ -99,6 +99,7 @@ def test_recording_does_not_change_the_run(run):
     assert bare.events("out")[0].size > 20
 
 
+@pytest.mark.slow
 def test_chosen_synapses_and_given_bins(run):
     record = jn.Record(
         weights={NAME: [7, 159, 3]}, weight_histograms={NAME: (4, 0.25, 0.5)}, interval=2.0
@@ -115,6 +116,7 @@ def test_chosen_synapses_and_given_bins(run):
     assert short.weight_histograms[NAME].shape == (0, 4)
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_traced():
     record = jn.Record(spikes=False, weight_histograms={NAME: 7}, interval=2.0)
     state = NET.init(0)
@@ -149,6 +151,7 @@ def test_which_synapses(given, numbers):
     assert both.sample_bytes(NET, state) == 4 * (SYNAPSES + 50)
 
 
+@pytest.mark.slow
 def test_a_sample_visits_the_synapses_once(monkeypatch):
     """For chosen weights and a histogram of one projection."""
     visits, weights = [], jn.Network.weights
@@ -232,6 +235,7 @@ class Dividing(jn.Plasticity):
         return {"weight": synapse.weight * synapse.weight / synapse.weight}
 
 
+@pytest.mark.slow
 def test_weights_that_turn_to_nan_are_named():
     weights = np.full((60, 8), 0.5)
     weights[2, 1] = weights[2, 7] = weights[40, 0] = 0.0

@@ -22,6 +22,7 @@ def nearest_image(a, b, period, images=3):
     return best
 
 
+@pytest.mark.slow
 @hypothesis.given(seed=st.integers(0, 10_000), dims=st.integers(1, 4))
 def test_the_minimal_image(seed, dims):
     rng = np.random.default_rng(seed)

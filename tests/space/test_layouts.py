@@ -15,6 +15,7 @@ def key_of(seed=0, name="p"):
     return stream_key(seed_of(seed), name, "positions")
 
 
+@pytest.mark.slow
 def test_a_grid_is_row_major():
     grid = Grid((2, 3), spacing=(10.0, 1.0), origin=(5.0, -1.0))
     expected = [[5, -1], [5, 0], [5, 1], [15, -1], [15, 0], [15, 1]]

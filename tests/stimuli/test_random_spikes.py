@@ -92,6 +92,7 @@ def test_a_function_as_rate():
     assert (np.abs(counts - expected) < 5 * np.sqrt(expected / N) + 5 / N).all()
 
 
+@pytest.mark.slow(but=["-1.0-Poisson"])
 @pytest.mark.parametrize(
     "make", [Poisson, lambda r: Gamma(r, 2), lambda r: MultipleInteraction(r, 0.5)]
 )
@@ -102,7 +103,7 @@ def test_a_rate_that_is_none_gives_nan(make, bad):
     assert np.isnan(counts[10:]).all()
 
 
-@pytest.mark.slow(but=["1", "5"])
+@pytest.mark.slow(but=["1"])
 @pytest.mark.parametrize("order", [1, 2, 5, 10])
 def test_gamma_intervals(order):
     rate = 200.0
@@ -144,6 +145,7 @@ def test_dead_time_intervals(rate, dead):
         assert abs((free == 0).mean() - p) < 5 * np.sqrt(p * (1 - p) / free.size)
 
 
+@pytest.mark.slow
 def test_dead_time_starts_in_equilibrium():
     counts = run(DeadTimePoisson(150.0, 5.0), 100_000, 60)
     mean = 150.0 * DT * 1e-3
@@ -182,6 +184,7 @@ def test_multiple_interaction(rate, c):
     assert np.abs(late).max() < 5 / np.sqrt(n_steps)
 
 
+@pytest.mark.slow(but=["Poisson"])
 @every_train
 def test_trains_are_independent(model):
     """Neurons, steps, names and seeds; the neurons of a multiple interaction process are not."""
@@ -208,6 +211,7 @@ def test_trains_are_independent(model):
         assert abs(r) < 5 * error * factor + 1 / n**2, what
 
 
+@pytest.mark.slow(but=["Poisson"])
 @every_train
 def test_a_run_in_pieces_is_the_whole_run(model):
     ready = prepare(model, 50)
@@ -239,6 +243,7 @@ def test_a_neuron_draws_the_same_in_any_population(model):
     np.testing.assert_array_equal(few, many[:, :7])
 
 
+@pytest.mark.slow(but=["Poisson"])
 @every_train
 def test_a_batch_of_seeds_draws_as_each_alone(model):
     ready = prepare(model, 20)

@@ -42,6 +42,7 @@ def test_a_sinusoid_stays_within_its_bounds():
     assert high >= x.max() > high - 1e-3
 
 
+@pytest.mark.slow
 @hypothesis.given(
     # Few lengths, for the number of steps is a shape.
     firsts=st.sampled_from([1, 4, 9]).flatmap(

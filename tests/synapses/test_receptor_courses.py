@@ -123,6 +123,7 @@ COUPLED = {
 }
 
 
+@pytest.mark.slow(but=["GABA_B"])
 @pytest.mark.parametrize("name", COUPLED)
 def test_order_of_the_coupling(name, x64):
     """Against an adaptive solver, with arrivals that overlap; a smooth v without spikes."""
@@ -143,6 +144,7 @@ def test_order_of_the_coupling(name, x64):
     assert (np.abs(found - order) < 0.35).all(), (errors, found)
 
 
+@pytest.mark.slow(but=["AMPA-32"])
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64], ids=["32", "64"])
 @pytest.mark.parametrize("name", COUPLED)
 def test_a_huge_conductance_is_stable(name, dtype, x64):
