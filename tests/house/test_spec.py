@@ -183,6 +183,8 @@ def test_a_rule_of_a_value():
         ("tau", None),
         ("tau", np.ones((2, 2))),
         ("tau", [10.0, -1.0]),
+        ("tau", np.array(["1", 2.0], object)),
+        ("tau", np.array(["2020-01-01"], "M8")),
         ("high", -80.0),
         ("high", [-50.0, -80.0]),
         ("method", jn.integrators.Heun),

@@ -62,6 +62,20 @@ def test_delays_are_rounded_to_the_grid_and_at_least_one_step():
     assert (steps == 1).mean() == pytest.approx(0.0095, abs=0.002)  # between 0.5 and 1.5
 
 
+@pytest.mark.parametrize(
+    "delay",
+    [
+        jn.Normal(1.5, 0.75, low=0.05),
+        jn.LogNormal(0.5, 0.5),
+        lambda i, j: 0.5 * (i != j),
+    ],
+    ids=["Normal", "LogNormal", "function"],
+)
+def test_delays_that_round_to_at_least_one_step_are_built(delay):
+    net = two(jn.connectivity.AllToAll(), (4, 4), delay=delay)
+    assert net.connections("A->B").delay.min() >= 0.1
+
+
 def test_uniform_delays_stay_inside():
     net = two(jn.connectivity.FixedProbability(0.5), delay=jn.Uniform(0.5, 30.0))
     steps = np.asarray(net.pathways[0].table.delays)

@@ -262,3 +262,14 @@ def test_signals_with_times_are_set_as_build_leaves_them():
         np.testing.assert_array_equal(a, b)
     with pytest.raises(ValueError, match=r"drive.*whole number"):
         network(first).set("drive", amplitude=jn.stimuli.Steps([1.0, 2.03], [40.0, 90.0]))
+
+
+def test_start_weights_outside_new_bounds():
+    cells, synapse = jn.Population("E", 5, jn.neurons.LIF()), jn.synapses.Exponential()
+    rule, stdp = jn.connectivity.OneToOne(), jn.plasticity.PairSTDP(w_max=1.0)
+    wire = {"weight": 0.5, "delay": 1.0, "synapse": synapse, "plasticity": stdp}
+    net = jn.build(jn.Description([cells], [jn.Projection("E", "E", rule, **wire)]), 1, 0.1)
+    with pytest.warns(UserWarning, match="0.5 to 0.5, .* new bounds, 0 to 0.1") as seen:
+        net.set("E->E", w_max=0.1)
+    assert seen[0].filename == __file__
+    net.set("E->E", w_max=2.0, rate=np.float32(0.1))

@@ -78,6 +78,18 @@ def test_what_is_no_name(values):
     assert (caught.value.owner, caught.value.field) == ("Record", next(iter(values)))
 
 
+@pytest.mark.parametrize("field", ["variables", "means", "neurons", "weights", "weight_histograms"])
+def test_a_population_for_its_name(field):
+    cells = jn.Population("E", 10, jn.neurons.LIF())
+    assert_refused(lambda: jn.Record(**{field: {cells: "v"}}), "Record", field)
+
+
+def test_traces_are_a_dict_and_a_pytree():
+    run = jn.simulate(NET, 0.3, record=jn.Record(variables={"E": "v"}))
+    assert isinstance(run.traces, dict)
+    assert len(jax.tree.leaves(run.traces)) == 1
+
+
 @pytest.mark.parametrize("given", WRONG_NEURONS.values(), ids=WRONG_NEURONS)
 def test_what_are_no_neurons(given):
     with pytest.raises(jn.InvalidValueError) as caught:
