@@ -8,6 +8,7 @@ import pytest
 
 import jaxneuro as jn
 from tests.network.networks import RUN, SCAN, NothingState, Sum, Train
+from tests.refusing import assert_refused
 
 DELTA, CURRENT, POISSON = jn.synapses.Delta(), jn.stimuli.Current(1.0), jn.stimuli.Poisson(10.0)
 LIF = jn.neurons.LIF
@@ -95,228 +96,163 @@ NET = build(
     projections=[jn.Projection("E", "I", **PLAIN)],
 )
 
+SENT, DRIVEN = "stimulation 'Poisson->E'", "stimulation 'Current->E'"
+OWN_CURRENT = "Current (stimulation 'Current->E')"
+OWN_SPIKES = "Spikes (stimulation 'Spikes->E')"
+OWN_NEURON = "Neuron (population 'E')"
 REFUSED = {
     # a stimulation
     "no name": (
         lambda: jn.Stimulation(None, CURRENT),
-        "stimulation 'Current->NoneType': target must",
+        *("stimulation 'Current->NoneType'", "target", "None"),
     ),
-    "name": (lambda: stimulate(name=3), "stimulation 3: name must"),
     "a class": (
         lambda: jn.Stimulation("E", jn.stimuli.Poisson, name="s"),
-        "stimulation 's': stimulus must be a Stimulus; got .*call it",
+        *("stimulation 's'", "stimulus", "Poisson"),
     ),
-    "a number": (
-        lambda: jn.Stimulation("E", 3.0, name="s"),
-        "stimulus must be a Stimulus; got 3.0",
-    ),
-    "no weight": (
-        lambda: jn.Stimulation("E", POISSON, synapse=DELTA),
-        "stimulation 'Poisson->E': weight must",
-    ),
-    "no synapse": (
-        lambda: jn.Stimulation("E", POISSON, weight=1.0),
-        "stimulation 'Poisson->E': synapse must",
-    ),
-    "not a synapse": (lambda: stimulate(synapse="exp"), "'Poisson->E': synapse must be a Synapse"),
-    "weight of a current": (
-        lambda: stimulate(CURRENT, weight=1.0),
-        "stimulation 'Current->E': weight must",
-    ),
+    "no weight": (lambda: jn.Stimulation("E", POISSON, synapse=DELTA), SENT, "weight", "None"),
+    "no synapse": (lambda: jn.Stimulation("E", POISSON, weight=1.0), SENT, "synapse", "None"),
+    "not a synapse": (lambda: stimulate(synapse="exp"), SENT, "synapse", "'exp'"),
+    "weight of a current": (lambda: stimulate(CURRENT, weight=1.0), DRIVEN, "weight", "1.0"),
     "synapse of a current": (
         lambda: stimulate(CURRENT, synapse=DELTA),
-        "stimulation 'Current->E': synapse must",
+        *(DRIVEN, "synapse", "Delta()"),
     ),
-    "text": (lambda: stimulate(weight="big"), "'Poisson->E': weight must be a number.* got 'big'"),
-    "nan": (lambda: stimulate(weight=[1.0, np.nan]), "weight must be finite; got nan at index 1"),
-    "function": (
-        lambda: stimulate(weight=lambda j: 1.0 * j),
-        "stimulation 'Poisson->E': weight must",
-    ),
-    "matrix": (lambda: stimulate(weight=np.ones((8, 1))), "weight must be one number, one per"),
-    "beyond float32": (lambda: stimulate(weight=1e39), r"weight must be at most 3.4e\+38 in size"),
-    "negative delay": (
-        lambda: stimulate(delay=-0.1),
-        "stimulation 'Poisson->E': delay must",
-    ),
-    "start": (lambda: stimulate(start=np.nan), "stimulation 'Poisson->E': start must"),
-    "stop": (lambda: stimulate(stop="late"), "stimulation 'Poisson->E': stop must"),
-    "flag": (lambda: stimulate(stop=True), "stimulation 'Poisson->E': stop must"),
-    "never starts": (lambda: stimulate(start=np.inf), "stimulation 'Poisson->E': start must"),
-    "never comes": (
-        lambda: stimulate(delay=np.inf),
-        "stimulation 'Poisson->E': delay must",
-    ),
-    "backwards": (
-        lambda: stimulate(start=5.0, stop=3.0),
-        "stimulation 'Poisson->E': stop must",
-    ),
+    "nan": (lambda: stimulate(weight=[1.0, np.nan]), SENT, "weight", "nan at index 1"),
+    "function": (lambda: stimulate(weight=lambda j: 1.0 * j), SENT, "weight"),
+    "matrix": (lambda: stimulate(weight=np.ones((8, 1))), SENT, "weight", "(8, 1) array"),
+    "beyond float32": (lambda: stimulate(weight=1e39), SENT, "weight", "1e+39"),
+    "negative delay": (lambda: stimulate(delay=-0.1), SENT, "delay", "-0.1"),
+    "never starts": (lambda: stimulate(start=np.inf), SENT, "start", "inf"),
+    "backwards": (lambda: stimulate(start=5.0, stop=3.0), SENT, "stop", "3.0 ms"),
     # its description
-    "unknown": (lambda: build(stimulate(target="X")), "no population named 'X'.*'E', 'I'"),
-    "weights": (
-        lambda: build(stimulate(weight=np.ones(3))),
-        r"'Poisson->E': weight must be one number or one per neuron, shape \(8,\); got \(3,\)",
-    ),
+    "weights": (lambda: build(stimulate(weight=np.ones(3))), SENT, "weight", "(3,)"),
     "weights of a part": (
         lambda: build(stimulate(target=jn.Part("E", [1, 2]), weight=np.ones(8))),
-        r"weight must be one number or one per neuron, shape \(2,\); got \(8,\)",
+        *(SENT, "weight", "(8,)"),
     ),
     "rates of a part": (
         lambda: build(stimulate(jn.stimuli.Poisson(np.ones(8)), jn.Part("E", slice(0, 2)))),
-        r"stimulation 'Poisson->E': rate must be one number or one per neuron.*\(2,\); got \(8,\)",
+        *(SENT, "rate", "(8,)"),
     ),
     "synapses": (
         lambda: build(stimulate(synapse=jn.synapses.Exponential(np.ones(3)))),
-        r"stimulation 'Poisson->E': synapse: tau_syn must be .*\(8,\); got \(3,\)",
+        *("stimulation 'Poisson->E': synapse", "tau_syn", "(3,)"),
     ),
-    "twice": (lambda: build(stimulate(), stimulate()), "Description: stimuli must"),
-    "no list": (
-        lambda: jn.Description([], stimuli=stimulate()),
-        "Description: stimuli must",
+    "twice": (
+        lambda: build(stimulate(), stimulate()),
+        *("Description", "stimuli", "stimulation 'Poisson->E' and stimulation"),
     ),
     "not a stimulation": (
         lambda: jn.Description([], stimuli=[POISSON]),
-        "Description: stimuli must",
+        *("Description", "stimuli", "Poisson(rate=10 Hz) at [0]"),
     ),
     # its times on the grid
     **{
         f"{k} off the grid": (
             lambda k=k: build(stimulate(**{k: 0.25})),
-            f"stimulation 'Poisson->E': {k} must be a whole number of time steps.*0.2 and 0.3 ms",
+            *(SENT, k, "0.25 ms, between 0.2 and 0.3 ms"),
         )
         for k in ("delay", "start", "stop")
     },
-    "too late": (
-        lambda: build(stimulate(start=3e8)),
-        "stimulation 'Poisson->E': stop must",
-    ),
-    "much too late": (lambda: build(stimulate(stop=1e12)), r"stop must be below 2\^31 steps"),
-    "rate": (
-        lambda: build(stimulate(jn.stimuli.Poisson(1e10))),
-        "stimulation 'Poisson->E': rate must be of at most 16383 events .* got 1e.06",
-    ),
+    "too late": (lambda: build(stimulate(start=3e8)), SENT, "stop", "inf ms"),
+    "much too late": (lambda: build(stimulate(stop=1e12)), SENT, "stop", "1e+12 ms"),
+    "rate": (lambda: build(stimulate(jn.stimuli.Poisson(1e10))), SENT, "rate", "1e+06 events"),
     # a stimulus that does not fit its role
     "no drive": (
         lambda: build(stimulate(Current(lambda s: (s, s[1])))),
-        r"Current \(stimulation 'Current->E'\): step must",
+        *(OWN_CURRENT, "step", "float32[8]"),
     ),
     "empty drive": (
         lambda: build(stimulate(Current(lambda s: (s, jn.Drive())))),
-        r"Current \(stimulation 'Current->E'\): step must",
+        *(OWN_CURRENT, "step", "Drive()"),
     ),
     "drive of a wrong shape": (
         lambda: build(stimulate(Current(lambda s: (s, jn.Drive(current=s[1][1:]))))),
-        r"Current \(stimulation 'Current->E'\): step must",
+        *(OWN_CURRENT, "step", "float32[7]"),
     ),
     "state of a stimulus": (
         lambda: build(stimulate(Current(lambda s: (s[1], jn.Drive(current=s[1]))))),
-        r"Current \(stimulation 'Current->E'\): step must",
+        *(OWN_CURRENT, "step", "float32[8]"),
     ),
     "counts": (
         lambda: build(stimulate(Spikes(lambda s: (s, s[1] > 0)))),
-        r"Spikes \(stimulation 'Spikes->E'\): step must",
+        *(OWN_SPIKES, "step", "bool[8]"),
     ),
     "number of counts": (
         lambda: build(stimulate(Spikes(lambda s: (s, s[1][1:])))),
-        r"Spikes \(stimulation 'Spikes->E'\): step must",
+        *(OWN_SPIKES, "step", "float32[7] for 8 neurons"),
     ),
     "drive of spikes": (
         lambda: build(stimulate(Spikes(lambda s: (s, jn.Drive(current=s[1]))))),
-        r"Spikes \(stimulation 'Spikes->E'\): step must",
+        *(OWN_SPIKES, "step", "Drive(current=float32[8])"),
     ),
     # a neuron that does not fit its role
     "state of a neuron": (
         lambda: build(model=Neuron(lambda s, d: (NothingState(), s.v > 0))),
-        r"Neuron \(population 'E'\): step must",
+        *(OWN_NEURON, "step", "NothingState()"),
     ),
     "shape of a state": (
         lambda: build(model=Neuron(lambda s, d: (PairState(s.v, s.w[:1]), s.v > 0))),
-        r"Neuron \(population 'E'\): step must",
+        *(OWN_NEURON, "step", "w=float32[1]"),
     ),
     "spikes": (
         lambda: build(model=Neuron(lambda s, d: (s, s.v[:1] > 0))),
-        r"Neuron \(population 'E'\): step must",
+        *(OWN_NEURON, "step", "bool[1]"),
     ),
     "kind of spikes": (
         lambda: build(model=Neuron(lambda s, d: (s, jnp.zeros(2, jnp.int32)))),
-        r"Neuron \(population 'E'\): step must",
+        *(OWN_NEURON, "step", "int32[2]"),
     ),
     "deaf": (
         lambda: build(stimulate(CURRENT), model=Neuron(lambda s, d: (s, d.jumped(s.v) > 0))),
-        r"Neuron \(population 'E'\): step must",
+        *(OWN_NEURON, "step", "one that ignores it"),
     ),
     "deaf to spikes": (
         lambda: build(stimulate(), model=Neuron(lambda s, d: (s, d.current_at(s.v) > 0))),
-        r"Neuron \(population 'E'\): step must",
+        *(OWN_NEURON, "step", "one that ignores it"),
     ),
-    "refractory": (
-        lambda: build(model=LIF(t_ref=7000.0)),
-        "population 'E': t_ref must be at most 65535 steps, 6553.5 ms; got 7000 ms",
+    "a current into a relay": (
+        lambda: build(stimulate(CURRENT), model=jn.neurons.Relay()),
+        *("Relay (population 'E')", "step", "one that ignores it"),
+    ),
+    "spikes into a source": (
+        lambda: build(stimulate(), model=jn.neurons.PoissonSource(9.0)),
+        *("PoissonSource (population 'E')", "step", "one that ignores it"),
     ),
     # new values
-    "unknown name": (
-        lambda: NET.set("Poisson", rate=1.0),
-        "no population, .* named 'Poisson'.*'E', 'I', 'E->I', 'Curr.*'wave'",
-    ),
     "unknown parameter": (
         lambda: NET.set("Poisson->E", amplitude=1.0),
-        "no parameter of stimulation 'Poisson->E' named 'amplitude'.*'rate', 'weight'",
+        *("", "parameter of stimulation 'Poisson->E'", "'amplitude'"),
     ),
     "weight that is none": (
         lambda: NET.set("Current->E", weight=1.0),
-        "no parameter of stimulation 'Current->E' named 'weight'.*'amplitude'$",
+        *("", "parameter of stimulation 'Current->E'", "'weight'"),
     ),
-    "window": (lambda: NET.set("Poisson->E", start=1.0), "no parameter of .* named 'start'"),
-    "weights set": (
-        lambda: NET.set("Poisson->E", weight=np.ones(3)),
-        "stimulation 'Poisson->E': weight must",
-    ),
-    "nan set": (
-        lambda: NET.set("Poisson->E", weight=np.inf),
-        "stimulation 'Poisson->E': weight must be finite; got inf",
-    ),
-    "rates set": (
-        lambda: NET.set("Poisson->E", rate=np.ones(3)),
-        "stimulation 'Poisson->E': rate must",
-    ),
-    "negative rate set": (
-        lambda: NET.set("Poisson->E", rate=-1.0),
-        "stimulation 'Poisson->E': rate must",
+    "weights set": (lambda: NET.set("Poisson->E", weight=np.ones(3)), SENT, "weight", "shape (3,)"),
+    "nan set": (lambda: NET.set("Poisson->E", weight=np.inf), SENT, "weight", "inf"),
+    "rates set": (lambda: NET.set("Poisson->E", rate=np.ones(3)), SENT, "rate", "shape (3,)"),
+    "negative rate set": (lambda: NET.set("Poisson->E", rate=-1.0), SENT, "rate", "-1.0"),
+    "large rate set": (lambda: NET.set("Poisson->E", rate=1e10), SENT, "rate", "1e+06 events"),
+    "text set": (lambda: NET.set("Poisson->E", weight="big"), SENT, "weight", "'big'"),
+    "text of a projection set": (
+        lambda: NET.set("E->I", weight="big"),
+        *("projection 'E->I'", "weight", "'big'"),
     ),
     "a wave for a number": (
         lambda: NET.set("Current->E", amplitude=jn.stimuli.Sinusoid(1.0, 2.0, 3.0)),
-        "stimulation 'Current->E': amplitude must",
+        *(DRIVEN, "amplitude", "another kind"),
     ),
     "a number for a wave": (
         lambda: NET.set("wave", amplitude=1.0),
-        "stimulation 'wave': amplitude must",
-    ),
-    "gains": (
-        lambda: NET.set("E->I", gain=np.ones(2)),
-        r"projection 'E->I': gain must be one number; got shape \(2,\)",
-    ),
-    "unknown for a projection": (
-        lambda: NET.set("E->I", tau=1.0),
-        "no parameter of projection 'E->I' named 'tau'.*'gain', 'weight'",
+        *("stimulation 'wave'", "amplitude", "another kind"),
     ),
 }
 
 
-@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused(make, message):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        make()
-
-
-def test_a_rate_that_cannot_be_drawn_is_not_set():
-    with pytest.raises(ValueError, match="rate must be of at most"):
-        NET.set("Poisson->E", rate=1e10)
-
-
-@pytest.mark.parametrize("name", ["Poisson->E", "E->I"])
-def test_weights_that_are_no_numbers_are_not_set(name):
-    with pytest.raises(ValueError, match="weight must be"):
-        NET.set(name, weight="big")
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    assert_refused(*REFUSED[case])
 
 
 def test_one_stimulus_with_numbers_of_its_own_for_two_populations():
