@@ -1,14 +1,15 @@
-"""Bad input gets a `ValueError` that says what must hold and what was got."""
+"""What brains, their states and their rounds refuse."""
 
 import pickle
+import re
 
 import jax
 import numpy as np
 import pytest
 
-import jaxneuro as jn
 from jaxneuro import assemblies as ac
 from jaxneuro.assemblies._state import check_room_of_run
+from tests.refusing import assert_refused
 
 A, B, S = ac.Area("A", 50, 5), ac.Area("B", 60, 6, "sampled", capacity=20), ac.Stimulus("S", 9)
 FIBRES = [ac.Fibre("S", "A"), ac.Fibre("A", "B"), ac.Fibre("S", "B")]
@@ -29,7 +30,6 @@ def cap(neurons, name="A"):
 DESCRIPTIONS = {
     "k above n": (lambda: ac.Area("A", 5, 6), "area 'A'", "k"),
     "too many": (lambda: ac.Area("A", 2**30 + 1, 1), "area 'A'", "n"),
-    "k of 0": (lambda: ac.Area("A", 5, 0), "area 'A'", "k"),
     "connectome": (lambda: ac.Area("A", 5, 2, "hash"), "area 'A'", "connectome"),
     "small capacity": (lambda: ac.Area("A", 9, 3, "sampled", capacity=2), "area 'A'", "capacity"),
     "capacity of a listed area": (lambda: ac.Area("A", 9, 3, capacity=5), "area 'A'", "capacity"),
@@ -38,148 +38,151 @@ DESCRIPTIONS = {
         "area 'A'",
         "homeostasis",
     ),
-    "refraction below 0": (lambda: ac.Area("A", 9, 3, refraction=-1), "area 'A'", "refraction"),
     "name with an arrow": (lambda: ac.Area("A->B", 9, 3), "area 'A->B'", "name"),
     "stimulus with an arrow": (lambda: ac.Stimulus("->", 3), "stimulus '->'", "name"),
-    "stimulus of nobody": (lambda: ac.Stimulus("S", 0), "stimulus 'S'", "size"),
     "stimulus too large": (lambda: ac.Stimulus("S", 65_536), "stimulus 'S'", "size"),
     "p above 1": (lambda: ac.Fibre("S", "A", p=1.1), "fibre S->A", "p"),
-    "beta below 0": (lambda: ac.Fibre("S", "A", beta=-0.1), "fibre S->A", "beta"),
     "beta above 1000": (lambda: ac.Fibre("S", "A", beta=1001.0), "fibre S->A", "beta"),
-    "betas": (lambda: ac.Fibre("S", "A", beta=[0.1, 0.2]), "fibre S->A", "beta"),
     "w_max below 1": (lambda: ac.Fibre("S", "A", w_max=0.5), "fibre S->A", "w_max"),
     "w_max above 2^20": (lambda: ac.Fibre("S", "A", w_max=2**21), "fibre S->A", "w_max"),
 }
-
-
-@pytest.mark.parametrize(("make", "owner", "field"), DESCRIPTIONS.values(), ids=DESCRIPTIONS)
-def test_bad_descriptions_are_refused(make, owner, field):
-    with pytest.raises(jn.InvalidValueError) as caught:
-        make()
-    assert (caught.value.owner, caught.value.field) == (owner, field)
-
-
 BRAINS = {
-    "no area": (lambda: brain([]), "at least one area; got none"),
-    "a stimulus as an area": (lambda: brain([S]), "Brain: areas must be an Area"),
-    "a name twice": (lambda: brain([A, A]), "must be unique; twice: \\['A'\\]"),
-    "a name of both": (lambda: brain([A], [ac.Stimulus("A", 3)]), "unique; twice: \\['A'\\]"),
-    "unknown source": (lambda: brain(fibres=[ac.Fibre("X", "A")], p=0.1), "'X'.*known.*'A', 'S'"),
-    "unknown target": (lambda: brain(fibres=[ac.Fibre("A", "X")], p=0.1), "area named 'X'.*'A'"),
-    "onto a stimulus": (lambda: brain(fibres=[ac.Fibre("A", "S")], p=0.1), "area named 'S'"),
-    "a fibre twice": (
-        lambda: brain(fibres=[ac.Fibre("S", "A"), ac.Fibre("S", "A", p=0.5)], p=0.1),
-        "twice: \\['S->A'\\]",
+    "no area": (lambda: brain([]), "Brain", "a brain", "none"),
+    "a stimulus as an area": (
+        lambda: brain([S]),
+        *("Brain", "areas", "Stimulus(name='S', size=9) at [0]"),
     ),
-    "a fibre without p": (lambda: brain(fibres=FIBRES[:1]), "S->A: p must be given.*Brain\\("),
-    "p of all": (lambda: brain(p=2), "Brain: p must be"),
-    "beta of all": (lambda: brain(beta=-1.0), "Brain: beta must be"),
+    "unknown source": (
+        lambda: brain(fibres=[ac.Fibre("X", "A")], p=0.1),
+        *("Brain", "area or stimulus", "'X'"),
+    ),
+    "unknown target": (lambda: brain(fibres=[ac.Fibre("A", "X")], p=0.1), "Brain", "area", "'X'"),
+    "onto a stimulus": (lambda: brain(fibres=[ac.Fibre("A", "S")], p=0.1), "Brain", "area", "'S'"),
+    "beta of all": (lambda: brain(beta=-1.0), "Brain", "beta", "-1.0"),
     "sums beyond 64 bits": (
         lambda: ac.Brain([ac.Area("A", 2**20, 2**19)], [], [ac.Fibre("A", "A")], p=0.1),
-        "area 'A': the neurons that fire into it times their w_max must",
+        *("area 'A'", "the neurons that fire into it times their w_max", "5.5e+11"),
     ),
-    "betas": (lambda: brain(beta=[0.1]), "Brain: beta must be"),
-    "no rounds": (lambda: brain(rounds=0), "rounds must be a whole number of at least 1; got 0"),
-    "with_beta": (lambda: BRAIN.with_beta(-1.0), "beta must be.*at most 1000.0; got -1.0"),
-    "with_beta of another shape": (lambda: BRAIN.with_beta([0.1] * 2), "\\(3,\\); got \\(2,\\)"),
-    "a key below 0": (lambda: BRAIN.init(-1), "key must be .*; got -1"),
+    "with_beta": (lambda: BRAIN.with_beta(-1.0), "with_beta", "beta", "-1.0"),
+    "with_beta of another shape": (lambda: BRAIN.with_beta([0.1] * 2), "with_beta", "beta", "(2,)"),
+    "a key below 0": (lambda: BRAIN.init(-1), "", "key", "-1"),
 }
 STATES = {
-    "unknown area": (lambda: BRAIN.cap(STATE, "C"), "area named 'C'. The known ones: 'A', 'B'"),
-    "unknown area of fix": (lambda: BRAIN.fix(STATE, "C"), "no area named 'C'"),
-    "unknown fibre": (lambda: BRAIN.active("S->"), "fibre named 'S->'.*'S->A', 'A->B', 'S->B'"),
-    "a fibre that is missing": (
-        lambda: ac.project(BRAIN, STATE, "A", "A", 3),
-        "no fibre from 'A' onto 'A'; the brain needs one, .*ac.Fibre\\('A', 'A'\\)",
-    ),
+    "unknown area": (lambda: BRAIN.cap(STATE, "C"), "", "area", "'C'"),
+    "unknown fibre": (lambda: BRAIN.active("S->"), "", "fibre", "'S->'"),
     "of a run, with what was seen": (
         lambda: BRAIN.cap((STATE, 0), "A"),
-        "returns \\(state, seen\\)",
+        *("cap", "state", "a tuple with one"),
     ),
-    "swapped": (lambda: BRAIN.cap("A", STATE), "cap: state must be a BrainState.*got 'A'"),
-    "a state for a name": (lambda: BRAIN.active(STATE), "got BrainState: after 0 rounds, 2 areas"),
-    "report, swapped": (lambda: ac.report(STATE, BRAIN), "brain must be a Brain.*got BrainState"),
-    "a brain for a state": (lambda: ac.report(BRAIN, BRAIN), "got Brain: 2 areas: A 50"),
-    "names of caps": (lambda: ac.overlap("A", "B"), "from brain.cap.*got 'A' and 'B'"),
+    "swapped": (lambda: BRAIN.cap("A", STATE), "cap", "state", "'A'"),
+    "a state for a name": (lambda: BRAIN.active(STATE), "", "the name of a fibre", "BrainState"),
+    "report, swapped": (lambda: ac.report(STATE, BRAIN), "report", "brain", "BrainState"),
+    "a brain for a state": (lambda: ac.report(BRAIN, BRAIN), "report", "state", "Brain: 2 areas"),
+    "names of caps": (lambda: ac.overlap("A", "B"), "overlap", "both caps", "'A' and 'B'"),
     "overlaps beyond n": (
         lambda: ac.overlaps([[1, 5]], [[0, 1]], 5),
-        "overlaps: caps .*got 1 to 5",
+        *("overlaps", "overlaps: caps", "1 to 5"),
     ),
-    "overlaps of one": (lambda: ac.overlaps([1], [0], 5), "overlaps: assemblies must be .*2 axes"),
-    "overlaps of a text": (lambda: ac.overlaps([1], [[0]], "5"), "overlaps: n must"),
-    "more than n in common": (lambda: ac.common_neurons([[1]], 6, 5), "common_neurons: k must"),
-    "density of a stimulus": (lambda: ac.density(BRAIN, STATE, "S"), "no area named 'S'"),
-    "letters": (lambda: ac.merge(BRAIN, STATE, "AB", "B", 1), "merge: areas must be a list"),
-    "balance": (lambda: BRAIN.balance(STATE, "A"), "homeostasis=True"),
-    "too many": (lambda: cap(np.arange(6)), "'A': a cap must be at most k = 5.*got shape \\(6,\\)"),
-    "a table": (lambda: cap(np.zeros((1, 2), int)), "at most k = 5.*got shape \\(1, 2\\)"),
-    "beyond n": (lambda: cap([3, 50]), "from 0 to 49, one below n.*got 3 to 50"),
-    "below -1": (lambda: cap([3, -2]), "different neurons from 0.*-1 is nobody.*got -2 to 3"),
-    "twice": (lambda: cap([3, 4, 3]), "got 3 to 4, 2 different of 3"),
-    "not whole": (lambda: cap([3.0]), "'A': a cap must be whole numbers; got float64"),
-    "flags": (lambda: cap(np.ones(5, bool)), "must be whole numbers; got bool"),
-    "traced, not whole": (lambda: jax.jit(cap)(np.ones(2, np.float32)), "whole.*got float32"),
-    "never fired": (lambda: cap([0], "B"), "one below the number of those that ever fired"),
+    "overlaps of one": (
+        lambda: ac.overlaps([1], [0], 5),
+        *("overlaps", "overlaps: assemblies", "int64 (1,)"),
+    ),
+    "overlaps of a text": (lambda: ac.overlaps([1], [[0]], "5"), "overlaps", "n", "'5'"),
+    "more than n in common": (lambda: ac.common_neurons([[1]], 6, 5), "common_neurons", "k", "6"),
+    "density of a stimulus": (lambda: ac.density(BRAIN, STATE, "S"), "density", "area", "'S'"),
+    "letters": (lambda: ac.merge(BRAIN, STATE, "AB", "B", 1), "merge", "areas", "'AB'"),
+    "too many": (lambda: cap(np.arange(6)), "area 'A'", "a cap", "shape (6,)"),
+    "a table": (lambda: cap(np.zeros((1, 2), int)), "area 'A'", "a cap", "shape (1, 2)"),
+    "beyond n": (lambda: cap([3, 50]), "area 'A'", "a cap", "3 to 50"),
+    "below -1": (lambda: cap([3, -2]), "area 'A'", "a cap", "-2 to 3"),
+    "twice": (lambda: cap([3, 4, 3]), "area 'A'", "a cap", "2 different of 3"),
+    "not whole": (lambda: cap([3.0]), "area 'A'", "a cap", "float64"),
+    "flags": (lambda: cap(np.ones(5, bool)), "area 'A'", "a cap", "bool"),
+    "traced, not whole": (
+        lambda: jax.jit(cap)(np.ones(2, np.float32)),
+        *("area 'A'", "a cap", "float32"),
+    ),
+    "never fired": (lambda: cap([0], "B"), "area 'B'", "a cap", "0 to 0"),
 }
 ROUNDS = {
-    "short": (lambda: BRAIN.step(STATE, ACTIVE[:2]), "must be bool \\(3,\\).*got bool \\(2,\\)"),
+    "short": (lambda: BRAIN.step(STATE, ACTIVE[:2]), "a round", "active", "bool (2,)"),
     "short, traced": (
         lambda: jax.jit(lambda m: BRAIN.step(STATE, m))(ACTIVE[:2]),
-        "must be bool \\(3,\\).*got bool \\(2,\\)",
+        *("a round", "active", "bool (2,)"),
     ),
-    "long": (lambda: BRAIN.input(STATE, np.ones(4, bool), "A"), "got bool \\(4,\\)"),
-    "numbers": (lambda: BRAIN.step(STATE, np.ones(3, int)), "from brain.active.*got int64"),
-    "names": (lambda: BRAIN.step(STATE, ["S->A"]), "from brain.active.*got <U4 \\(1,\\)"),
-    "two axes": (lambda: BRAIN.step(STATE, np.ones((2, 3), bool)), "got bool \\(2, 3\\)"),
-    "plastic": (lambda: BRAIN.step(STATE, ACTIVE, 0.5), "plastic must be one bool; got float64"),
-    "plastic of a run": (lambda: ac.run(BRAIN, STATE, ACTIVE, 3, 1), "bool or bool \\(rounds,\\)"),
-    "run, short": (
-        lambda: ac.run(BRAIN, STATE, ACTIVE[:2], 3),
-        "run: active must be bool \\(3,\\) or \\(rounds, 3\\).*got bool \\(2,\\)",
+    "long": (lambda: BRAIN.input(STATE, np.ones(4, bool), "A"), "a round", "active", "bool (4,)"),
+    "numbers": (lambda: BRAIN.step(STATE, np.ones(3, int)), "a round", "active", "int64 (3,)"),
+    "names": (lambda: BRAIN.step(STATE, ["S->A"]), "a round", "active", "<U4 (1,)"),
+    "two axes": (
+        lambda: BRAIN.step(STATE, np.ones((2, 3), bool)),
+        *("a round", "active", "bool (2, 3)"),
     ),
-    "run, numbers": (lambda: ac.run(BRAIN, STATE, np.ones((4, 3)), 4), "got float64 \\(4, 3\\)"),
-    "run, no rounds": (lambda: ac.run(BRAIN, STATE, ACTIVE), "must be given once.*got none"),
+    "plastic": (lambda: BRAIN.step(STATE, ACTIVE, 0.5), "a round", "plastic", "float64 ()"),
+    "plastic of a run": (lambda: ac.run(BRAIN, STATE, ACTIVE, 3, 1), "run", "plastic", "int64 ()"),
+    "run, short": (lambda: ac.run(BRAIN, STATE, ACTIVE[:2], 3), "run", "active", "bool (2,)"),
+    "run, numbers": (
+        lambda: ac.run(BRAIN, STATE, np.ones((4, 3)), 4),
+        *("run", "active", "float64 (4, 3)"),
+    ),
+    "run, no rounds": (lambda: ac.run(BRAIN, STATE, ACTIVE), "run", "rounds", "none"),
     "run, rounds twice": (
         lambda: ac.run(BRAIN, STATE, np.ones((4, 3), bool), 5),
-        "agree with the first axis.*got \\[4, 5\\]",
+        *("run", "rounds", "[4, 5]"),
     ),
     "run, learning of others": (
         lambda: ac.run(BRAIN, STATE, np.ones((4, 3), bool), plastic=np.ones(3, bool)),
-        "agree with the first axis.*got \\[3, 4\\]",
+        *("run", "rounds", "[3, 4]"),
     ),
-    "run, rounds below 0": (lambda: ac.run(BRAIN, STATE, ACTIVE, -1), "at least 0; got -1"),
-    "run, more than it remembers": (
-        lambda: ac.run(BRAIN, STATE, ACTIVE, 9),
-        "run takes 9 rounds with learning.*after 0 .* rounds=8: ask for Brain\\(..., rounds=9\\)",
+    "a schedule without rounds": (
+        lambda: ac.schedule(BRAIN, (["S->A"],)),
+        *("schedule", "each part", "(['S->A'],)"),
     ),
-    "run, more than it remembers, traced": (
-        lambda: jax.jit(lambda s: ac.run(BRAIN, s, ACTIVE, 9))(STATE),
-        "run takes 9 rounds with learning.*after 0 .* rounds=8",
-    ),
-    "run, more after some": (
-        lambda: ac.run(BRAIN, STATE._replace(remembered=np.int32(6)), ACTIVE, 3),
-        "takes 3 rounds .* after 6 .* rounds=9",
-    ),
-    "a round more than it remembers": (
-        lambda: BRAIN.step(STATE._replace(remembered=np.int32(8)), ACTIVE),
-        "a round takes 1 round with learning.*after 8 .* rounds=9",
-    ),
-    "a project of more": (lambda: ac.project(BRAIN, STATE, "S", "A", 9), "takes 9 rounds"),
-    "a schedule without pairs": (
-        lambda: ac.schedule(BRAIN, "S->A", 5),
-        "part must be a pair of fibres and rounds, such as .*got 'S->A'",
-    ),
-    "a schedule without rounds": (lambda: ac.schedule(BRAIN, (["S->A"],)), "must be a pair"),
 }
-CASES = {
+REFUSED = {
     f"{kind}: {name}": case
     for kind, cases in (
+        ("description", DESCRIPTIONS),
         ("brain", BRAINS),
         ("state", STATES),
         ("round", ROUNDS),
     )
     for name, case in cases.items()
 }
+# What concerns several fields, or how far a run has come, has no owner and field.
+TOGETHER = {
+    "a name twice": (lambda: brain([A, A]), "unique; twice: ['A']"),
+    "a name of both": (lambda: brain([A], [ac.Stimulus("A", 3)]), "unique; twice: ['A']"),
+    "a fibre twice": (
+        lambda: brain(fibres=[ac.Fibre("S", "A"), ac.Fibre("S", "A", p=0.5)], p=0.1),
+        "twice: ['S->A']",
+    ),
+    "a run of more": (lambda: ac.run(BRAIN, STATE, ACTIVE, 9), "run takes 9 rounds"),
+    "a run of more, traced": (
+        lambda: jax.jit(lambda s: ac.run(BRAIN, s, ACTIVE, 9))(STATE),
+        "run takes 9 rounds",
+    ),
+    "more after some": (
+        lambda: ac.run(BRAIN, STATE._replace(remembered=np.int32(6)), ACTIVE, 3),
+        "Brain(..., rounds=9)",
+    ),
+    "a round more": (
+        lambda: BRAIN.step(STATE._replace(remembered=np.int32(8)), ACTIVE),
+        "a round takes 1 round",
+    ),
+    "a project of more": (lambda: ac.project(BRAIN, STATE, "S", "A", 9), "takes 9 rounds"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_is_refused(case):
+    assert_refused(*REFUSED[case])
+
+
+@pytest.mark.parametrize("case", TOGETHER)
+def test_what_does_not_go_together_is_refused(case):
+    make, words = TOGETHER[case]
+    with pytest.raises(ValueError, match=re.escape(words)):
+        make()
 
 
 OTHERS = {
@@ -203,7 +206,7 @@ def test_the_state_of_another_brain(what):
         lambda: ac.report(BRAIN, other),
         lambda: ac.density(BRAIN, other, "A"),
     ):
-        with pytest.raises(ValueError, match="the state must be one of this brain, which has the"):
+        with pytest.raises(ValueError, match="one of this brain"):
             use()
 
 
@@ -217,13 +220,6 @@ def test_a_state_stays_that_of_its_brain():
     assert len(repr(BRAIN)) < 200
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_bad_input_is_refused(case):
-    bad, message = CASES[case]
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        bad()
-
-
 def test_rounds_that_are_not_remembered_are_as_many_as_one_likes():
     """Nothing learns, nobody fires, or a cap keeps the fibre silent; a brain of listed areas."""
     listed = ac.Brain([A, ac.Area("B", 60, 6)], [S], FIBRES, p=0.1, rounds=8)
@@ -232,7 +228,7 @@ def test_rounds_that_are_not_remembered_are_as_many_as_one_likes():
     last = np.arange(30) >= 22
     for active, plastic in ((many, False), (silent, True), (many, last)):
         check_room_of_run("run", listed, state, active, plastic)
-    with pytest.raises(ValueError, match=r"takes 30 rounds with .* after 0.*plastic=False"):
+    with pytest.raises(ValueError, match="takes 30 rounds"):
         check_room_of_run("run", listed, state, many, True)
     # From the second round on A fires B; a fixed area that never fired does not.
     both = np.concatenate([many[:1], silent])
