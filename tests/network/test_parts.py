@@ -10,6 +10,7 @@ from tests.network.networks import LIF, RUN, Sum, start
 from tests.oracle import network as oracle
 from tests.oracle import synapses
 from tests.oracle.quantiles import probabilities
+from tests.refusing import assert_refused
 
 DT, SEED = 0.1, 11
 SIZES = {"A": 14, "B": 21}
@@ -204,18 +205,17 @@ def test_masks_and_ranges_are_the_indices_they_mean():
 
 
 def test_a_mask_of_another_length():
-    with pytest.raises(jn.InvalidValueError) as caught:
-        describe([project(jn.Part("A", [True, False, True]), "B")])
-    assert (caught.value.owner, caught.value.field) == ("part of 'A'", "where")
+    assert_refused(
+        lambda: describe([project(jn.Part("A", [True, False, True]), "B")]), OF_A, "where"
+    )
 
 
 @pytest.mark.parametrize("nobody", [slice(4, 4), [], np.zeros(14, bool), slice(14, None)])
 def test_a_part_of_nobody(nobody):
     for ends in ((jn.Part("A", nobody), "B"), ("A", jn.Part("A", nobody))):
-        with pytest.raises(ValueError, match="part of 'A': where must"):
-            describe([project(*ends)])
-    with pytest.raises(ValueError, match="part of 'A': where must"):
-        describe((), stimuli=[jn.Stimulation(jn.Part("A", nobody), jn.stimuli.Current(1.0))])
+        assert_refused(lambda e=ends: describe([project(*e)]), OF_A, "where")
+    driven = jn.Stimulation(jn.Part("A", nobody), jn.stimuli.Current(1.0))
+    assert_refused(lambda: describe((), stimuli=[driven]), OF_A, "where")
 
 
 def test_a_part_of_no_population():
@@ -268,58 +268,53 @@ def test_voltages_and_spikes_of_the_oracle(x64):
     assert len(spikes) > 100
 
 
+OF_A = "part of 'A'"
 BAD = {
-    "no name": (lambda: jn.Part(3), "Part: population must"),
-    "step": (
-        lambda: jn.Part("A", slice(0, 8, 2)),
-        "part of 'A': where must",
-    ),
-    "slice step": (lambda: jn.Part("A", slice(0, 8, 2)), "part of 'A': where must"),
-    "range backwards": (lambda: jn.Part("A", range(8, 0, -2)), "ascending, different"),
-    "backwards": (lambda: jn.Part("A", slice(5, 2)), "0 <= start <= stop"),
-    "from the end": (lambda: jn.Part("A", slice(-3, None)), "0 <= start <= stop"),
-    "half": (lambda: jn.Part("A", slice(0.5, 2)), "part of 'A': where must"),
-    "unsorted": (lambda: jn.Part("A", [3, 1]), "part of 'A': where must"),
-    "repeated": (lambda: jn.Part("A", [1, 1, 2]), "ascending, different.*give np.sort.indices."),
-    "negative": (lambda: jn.Part("A", [-1, 2]), "part of 'A': where must"),
-    "many": (lambda: jn.Part("A", np.zeros(20, int)), "got 20 indices from 0 to 0"),
-    "floats": (lambda: jn.Part("A", [0.5]), "where must be a slice, a range.*got .0.5"),
+    "no name": (lambda: jn.Part(3), "Part", "population", "3"),
+    "slice with a step": (lambda: jn.Part("A", slice(0, 8, 2)), OF_A, "where", "slice(0, 8, 2)"),
+    "range backwards": (lambda: jn.Part("A", range(8, 0, -2)), OF_A, "where", "[8 6 4 2]"),
+    "backwards": (lambda: jn.Part("A", slice(5, 2)), OF_A, "where", "slice(5, 2, None)"),
+    "from the end": (lambda: jn.Part("A", slice(-3, None)), OF_A, "where", "slice(-3, None, None)"),
+    "half": (lambda: jn.Part("A", slice(0.5, 2)), OF_A, "where", "slice(0.5, 2, None)"),
+    "unsorted": (lambda: jn.Part("A", [3, 1]), OF_A, "where", "[3 1]"),
+    "repeated": (lambda: jn.Part("A", [1, 1, 2]), OF_A, "where", "[1 1 2]"),
+    "negative": (lambda: jn.Part("A", [-1, 2]), OF_A, "where", "[-1  2]"),
+    "many": (lambda: jn.Part("A", np.zeros(20, int)), OF_A, "where", "20 indices from 0 to 0"),
+    "floats": (lambda: jn.Part("A", [0.5]), OF_A, "where", "[0.5]"),
     "mask too long": (
         lambda: build(project(jn.Part("A", np.ones(15, bool)), "B")),
-        "part of 'A': where must",
+        *(OF_A, "where", "15"),
     ),
     "an area of nobody": (
         lambda: build(project(jn.Part("A", jn.space.Area([1e3, 0.0], [2e3, 1.0])), "B")),
-        "part of 'A': where must",
+        *(OF_A, "where", "Area(low=(1000.0, 0.0), high=(2000.0,"),
     ),
-    "matrix": (lambda: jn.Part("A", [[1, 2]]), "where must be a slice"),
-    "outside": (
-        lambda: build(project(jn.Part("A", [2, 14]), "B")),
-        "part of 'A': where must",
-    ),
+    "matrix": (lambda: jn.Part("A", [[1, 2]]), OF_A, "where", "[[1, 2]]"),
+    "outside": (lambda: build(project(jn.Part("A", [2, 14]), "B")), OF_A, "where", "14"),
     "slice outside": (
         lambda: build(project("A", jn.Part("B", slice(2, 22)))),
-        "part of 'B': where must",
+        *("part of 'B'", "where", "21"),
+    ),
+    "slice that starts outside": (
+        lambda: build(project(jn.Part("A", slice(20, None)), "B")),
+        *(OF_A, "where", "20"),
     ),
     "stimulated outside": (
         lambda: describe((), stimuli=[jn.Stimulation(jn.Part("A", [99]), jn.stimuli.Current(1.0))]),
-        "part of 'A': where must",
+        *(OF_A, "where", "99"),
     ),
     "population": (
         lambda: build(project(jn.Part("C", [2]), "B")),
-        "no population named 'C'.*'A', 'B'",
+        *("projection 'C->B'", "source", "'C'"),
     ),
-    "area": (
-        lambda: build(project(jn.Part("A", "center"), "B")),
-        "no area named 'center'.*'corner'",
-    ),
+    "area": (lambda: build(project(jn.Part("A", "center"), "B")), OF_A, "where", "'center'"),
     "no positions": (
         lambda: jn.Description([jn.Population("A", 3, Sum())], [project(jn.Part("A", AREA), "A")]),
-        "part of 'A': where must",
+        *(OF_A, "where", "Area(low=(-1.0, 5.0), high=(25.0, 25.0))"),
     ),
     "dimensions": (
         lambda: build(project(jn.Part("A", jn.space.Area([0.0], [1.0])), "B")),
-        "part of 'A': where must",
+        *(OF_A, "where", "shape (14, 2)"),
     ),
     "overlap": (
         lambda: build(
@@ -329,36 +324,27 @@ BAD = {
                 jn.connectivity.AllToAll(autapses=False),
             )
         ),
-        "projection 'A->A': rule must",
+        *("projection 'A->A'", "rule", "parts that overlap"),
     ),
     "matrix of the wrong shape": (
         lambda: build(project(part("A", "slice"), "B", weight=np.ones((14, 21)))),
-        r"'A->B': weight .*shape \(7, 21\).*; got shape \(14, 21\)",
+        *("projection 'A->B'", "weight", "shape (14, 21)"),
     ),
     "one to one": (
         lambda: build(project(part("A", "slice"), "B", jn.connectivity.OneToOne())),
-        "rule must be .* OneToOne; got 7 and 21",
+        *("projection 'A->B'", "rule", "7 and 21"),
     ),
     "explicit": (
         lambda: build(project(part("A", "slice"), "B", jn.connectivity.Explicit([7], [0]))),
-        r"pre must be indices below 7.*got 7 .* Indices count within a part: the source is 7 of",
+        *("projection 'A->B'", "pre", "7 at index 0 (1 of 1 are not)"),
     ),
-    "not areas": (
-        lambda: jn.Description([], areas={"x": 3}),
-        "Description: areas must",
-    ),
+    "not areas": (lambda: jn.Description([], areas={"x": 3}), "Description", "areas", "3 at ['x']"),
 }
 
 
-@pytest.mark.parametrize(("make", "message"), BAD.values(), ids=BAD.keys())
-def test_refused(make, message):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        make()
-
-
-def test_a_slice_that_starts_beyond_the_population():
-    with pytest.raises(ValueError, match="part of 'A': where must"):
-        build(project(jn.Part("A", slice(20, None)), "B"))
+@pytest.mark.parametrize("case", BAD)
+def test_refused(case):
+    assert_refused(*BAD[case])
 
 
 def test_what_a_part_prints():
