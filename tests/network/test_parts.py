@@ -297,7 +297,7 @@ BAD = {
     ),
     "slice that starts outside": (
         lambda: build(project(jn.Part("A", slice(20, None)), "B")),
-        *(OF_A, "where", "20"),
+        *(OF_A, "where"),
     ),
     "stimulated outside": (
         lambda: describe((), stimuli=[jn.Stimulation(jn.Part("A", [99]), jn.stimuli.Current(1.0))]),
