@@ -7,6 +7,7 @@ from scipy.integrate import quad
 
 from jaxneuro.analysis import cv_diffusion, membrane_moments, siegert
 from tests.oracle import analysis_diffusion as oracle
+from tests.refusing import assert_refused
 
 # mu, sigma, tau_m, v_th, v_reset, t_ref; and the rate by quadrature with 40 digits.
 RATES = [
@@ -165,16 +166,15 @@ def test_moments_of_currents_in_pa():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "field", "got"),
     [
-        ((-1.0, 0.1, 10.0), "rate must be finite and at least 0.0 Hz; got -1.0"),
-        ((1.0, np.nan, 10.0), "membrane_moments: weight must"),
-        ((1.0, 0.1, 0.0), "tau_m must be finite and above 0.0 ms; got 0.0"),
-        ((1.0, 0.1, 10.0, -1.0), "tau_syn must be finite and at least 0.0 ms; got -1.0"),
-        ((1.0, 0.1, 10.0, 0.0, 250.0), "tau_syn must be above 0 ms .*; got 0.0. Leave c_m out"),
-        ((1.0, 0.1, 10.0, 2.0, 0.0), "c_m must be finite and above 0.0 pF; got 0.0"),
+        ((-1.0, 0.1, 10.0), "rate", "-1.0"),
+        ((1.0, np.nan, 10.0), "weight", "nan"),
+        ((1.0, 0.1, 0.0), "tau_m", "0.0"),
+        ((1.0, 0.1, 10.0, -1.0), "tau_syn", "-1.0"),
+        ((1.0, 0.1, 10.0, 0.0, 250.0), "tau_syn", "0.0"),
+        ((1.0, 0.1, 10.0, 2.0, 0.0), "c_m", "0.0"),
     ],
 )
-def test_moments_refuse(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        membrane_moments(*arguments)
+def test_moments_refuse(arguments, field, got):
+    assert_refused(lambda: membrane_moments(*arguments), "membrane_moments", field, got)

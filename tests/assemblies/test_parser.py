@@ -10,6 +10,7 @@ from jaxneuro.assemblies import parser
 from jaxneuro.assemblies.parser import Branch, Grammar, Phase, Rule, Word, closes, opens
 from jaxneuro.assemblies.parser._parse import Readout, tasks_of
 from tests.assemblies.sentences import English, Russian
+from tests.refusing import assert_refused
 
 ENGLISH, RUSSIAN = parser.english.grammar(), parser.russian.grammar()
 SMALL = {"n": 1000, "k": 50}
@@ -188,29 +189,61 @@ def test_words_of_ones_own():
         ENGLISH.with_words(parser.english.noun("dogs"))
 
 
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (lambda: Rule("shut", ("A",)), "'open', 'close' or 'forget'"),
-        (lambda: Rule("open", ()), "one area, or the two ends"),
-        (lambda: opens("A", "B", "C"), "one area, or the two ends"),
-        (lambda: Phase(mode="sleep"), "one of"),
-        (lambda: Phase(mode="form"), "a phase of mode 'form' must"),
-        (lambda: Phase(target="A"), "a phase of mode 'word' must"),
-        (lambda: Word("two words", (Phase(),)), "one word"),
-        (lambda: Word("word", ()), "at least one Phase"),
-        (lambda: dataclasses.replace(LANGUAGE, root="VREB"), "did you mean 'VERB'"),
-        (lambda: dataclasses.replace(LANGUAGE, branches=(Branch("WHO", "WHAT"),)), "WHO - WHAT"),
-        (lambda: parser.parse("English", "dogs run"), "Grammar"),
-        (lambda: parser.parse(ENGLISH, "dogs run", rounds=1), "rounds"),
-        (lambda: parser.parse(ENGLISH, "dogs run", p=0.0), "p must"),
-        (lambda: parser.parse(ENGLISH, "dogs run", beta=(0.1, 0.2)), "one number, or three"),
-        (lambda: parser.parse(ENGLISH, "dogs run", beta=0.0), "beta"),
-    ],
-)
-def test_bad_input(make, why):
-    with pytest.raises(ValueError, match=why):
-        make()
+BAD_INPUT = {
+    "action of a rule": (
+        lambda: Rule("shut", ("A",)),
+        "",
+        "the action of a rule",
+        "'shut'",
+    ),
+    "rule of no area": (lambda: Rule("open", ()), "", "the place of a rule", "()"),
+    "rule of three areas": (
+        lambda: opens("A", "B", "C"),
+        *("", "the place of a rule", "('A', 'B', 'C')"),
+    ),
+    "mode of a phase": (
+        lambda: Phase(mode="sleep"),
+        "",
+        "the mode of a phase",
+        "'sleep'",
+    ),
+    "form without a target": (
+        lambda: Phase(mode="form"),
+        "",
+        "a phase of mode 'form'",
+        "None",
+    ),
+    "word with a target": (lambda: Phase(target="A"), "", "a phase of mode 'word'", "'A'"),
+    "two words": (
+        lambda: Word("two words", (Phase(),)),
+        *("", "the name of a word", "'two words'"),
+    ),
+    "word without phases": (lambda: Word("word", ()), "", "word 'word'", "()"),
+    "unknown area": (
+        lambda: dataclasses.replace(LANGUAGE, root="VREB"),
+        *("", "area of grammar 'Yoda'", "'VREB'"),
+    ),
+    "unknown fibre": (
+        lambda: dataclasses.replace(LANGUAGE, branches=(Branch("WHO", "WHAT"),)),
+        *("", "fibre of grammar 'Yoda'", "'WHO - WHAT'"),
+    ),
+    "grammar as a text": (
+        lambda: parser.parse("English", "dogs run"),
+        *("parse", "grammar", "'English'"),
+    ),
+    "rounds": (lambda: parser.parse(ENGLISH, "dogs run", rounds=1), "parse", "rounds", "1"),
+    "p": (lambda: parser.parse(ENGLISH, "dogs run", p=0.0), "parse", "p", "0.0"),
+    "two betas": (
+        lambda: parser.parse(ENGLISH, "dogs run", beta=(0.1, 0.2)),
+        *("parse", "beta", "(0.1, 0.2)"),
+    ),
+    "beta": (lambda: parser.parse(ENGLISH, "dogs run", beta=0.0), "parse", "beta", "0.0"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input(case):
+    assert_refused(*BAD_INPUT[case])
 
 
 def test_it_is_public():

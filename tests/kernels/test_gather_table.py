@@ -6,6 +6,7 @@ import pytest
 
 from jaxneuro._kernels.gather import gather, make_gather_table, read_gather_table
 from tests.kernels.gather_cases import LAYOUTS, NO_WEIGHTS, case_of
+from tests.refusing import assert_refused
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -44,20 +45,24 @@ def test_a_table_without_weights_has_none():
 
 
 @pytest.mark.parametrize(
-    ("rows", "sources", "weights", "message"),
+    ("rows", "sources", "weights", "field", "got"),
     [
-        ([0, 2], [0, 0], None, "rows must be from 0 to 1; got 0 to 2"),
-        ([-1, 0], [0, 0], None, "rows must be from 0 to 1; got -1 to 0"),
-        ([0, 0], [0, 3], None, "sources must be from 0 to 2; got 0 to 3"),
-        ([0.0, 1.0], [0, 0], None, "rows must be whole numbers"),
-        ([0, 1], [[0, 1]], None, "sources must be whole numbers"),
-        ([0, 1], [0], None, "a row, a source and a weight of each pair; got 2 rows and 1 sources"),
-        ([0, 1], [0, 1], [1.0], r"got 2 rows and 2 sources, weights \(1,\)"),
+        ([0, 2], [0, 0], None, "rows", "0 to 2"),
+        ([-1, 0], [0, 0], None, "rows", "-1 to 0"),
+        ([0, 0], [0, 3], None, "sources", "0 to 3"),
+        ([0.0, 1.0], [0, 0], None, "rows", "float64[2]"),
+        ([0, 1], [[0, 1]], None, "sources", "int64[1, 2]"),
+        ([0, 1], [0], None, "pairs", "2 rows and 1 sources"),
+        ([0, 1], [0, 1], [1.0], "pairs", "2 rows and 2 sources, weights (1,)"),
     ],
 )
-def test_pairs_that_make_no_table_are_refused(rows, sources, weights, message):
-    with pytest.raises(ValueError, match=message):
-        make_gather_table(np.array(rows), np.array(sources), 2, 3, weights)
+def test_pairs_that_make_no_table_are_refused(rows, sources, weights, field, got):
+    assert_refused(
+        lambda: make_gather_table(np.array(rows), np.array(sources), 2, 3, weights),
+        "table",
+        field,
+        got,
+    )
 
 
 def test_arrays_that_do_not_fit_are_refused():

@@ -7,6 +7,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.io import format_description, parse_description
+from tests.refusing import assert_refused
 
 DT, STEPS = 0.1, 120
 BOUNDS = {"lowest": 0.1, "highest": 2.0}
@@ -223,23 +224,26 @@ def small(m):
 
 
 BAD = {
-    "tau": (lambda: jn.Modulator("m", 0.0, start=1.0), "modulator 'm': tau must"),
-    "nothing sets it free": (lambda: jn.Modulator("m", 1.0), "modulator 'm': source must"),
-    "a number": (lambda: simple({"A": {"tau_m": "x"}}), "modulator 'm': scales must"),
-    "amounts": (lambda: simple({"A": 2.0}), "modulator 'm': scales must"),
-    "bounds": (lambda: simple({}, lowest=1.5), "modulator 'm': lowest must"),
-    "a sign that would turn": (lambda: simple({}, lowest=-0.1), "modulator 'm': lowest must"),
+    "tau": (lambda: jn.Modulator("m", 0.0, start=1.0), "modulator 'm'", "tau", "0.0"),
+    "nothing sets it free": (lambda: jn.Modulator("m", 1.0), "modulator 'm'", "source", "None"),
+    "a number": (
+        lambda: simple({"A": {"tau_m": "x"}}),
+        *("modulator 'm'", "scales", "'x' at ['tau_m'] at ['A']"),
+    ),
+    "amounts": (lambda: simple({"A": 2.0}), "modulator 'm'", "scales", "2.0 at ['A']"),
+    "bounds": (lambda: simple({}, lowest=1.5), "modulator 'm'", "lowest", "1.5"),
+    "a sign that would turn": (lambda: simple({}, lowest=-0.1), "modulator 'm'", "lowest", "-0.1"),
     "a time constant of 0": (
         lambda: built(simple({"A": {"tau_m": -1.0}})),
-        "modulator 'm': lowest must",
+        *("modulator 'm'", "lowest", "tau_m of 'A' times 0: population 'A'"),
     ),
     "a probability above 1": (
         lambda: built(simple({"slow": {"U": 1.0}}, highest=3.0)),
-        "modulator 'm': highest must",
+        *("modulator 'm'", "highest", "U of 'slow' times 3: projection 'slow'"),
     ),
     "a weight where none is": (
         lambda: built(simple({"wave": {"weight": 1.0}})),
-        "no parameter of stimulation 'wave' named 'weight'.*'amplitude'",
+        *("modulator 'm'", "scales", "there is no parameter of stimulation"),
     ),
     "gap junctions that two modulators make unstable": (
         lambda: jn.build(
@@ -253,68 +257,67 @@ BAD = {
             ),
             *(1, DT),
         ),
-        "modulators 'p' and 'q': highest must",
+        *("modulators 'p' and 'q'", "highest", "gain of 'gap' times 4: coupling 'gap'"),
     ),
-    "signal": (lambda: simple({}, signal=""), "modulator 'm': signal must"),
+    "signal": (lambda: simple({}, signal=""), "modulator 'm'", "signal", "''"),
     "source": (
         lambda: described(modulators=[simple({}, source="X")]),
-        "no population named 'X'.*'A', 'B', 'C'",
+        *("modulator 'm'", "source", "'X'"),
     ),
     "a population's signal": (
         lambda: described(modulators=[simple({}, signal="A")]),
-        "modulator 'm': signal must",
+        *("modulator 'm'", "signal", "'A', a population"),
     ),
     "another modulator's level": (
         lambda: described(modulators=[simple({}, signal="k"), jn.Modulator("k", 1.0, start=1.0)]),
-        "modulator 'm': signal must",
+        *("modulator 'm'", "signal", "'k', another modulator, which cannot"),
     ),
     "a number that float32 does not hold": (
         lambda: built(simple({"A": {"e_l": 0.1}}, per_spike=1e300)),
-        "modulator 'm': per_spike must",
+        *("modulator 'm'", "per_spike", "1e+300"),
     ),
     "a taken name": (
         lambda: described(modulators=[jn.Modulator("A", 1.0, start=1.0)]),
-        "Description: modulators must",
+        *("Description", "modulators", "population 'A' and modulator 'A'"),
     ),
     "an unknown name": (
         lambda: described(modulators=[simple({"A->X": {"gain": 1.0}})]),
-        "modulator 'm': there is no .*named 'A->X'; did you mean",
+        *("modulator 'm'", "scales", "'A->X'"),
     ),
     "an unknown parameter": (
         lambda: built(simple({"A->B": {"tau": 1.0}})),
-        "modulator 'm': .*no parameter of projection 'A->B' named 'tau'.*'tau_syn'.*'gain'",
+        *("modulator 'm'", "scales", "there is no parameter of projection"),
     ),
     "a whole number of steps": (
         lambda: built(simple({"A": {"t_ref": 1.0}})),
-        "modulator 'm': scales must",
+        *("modulator 'm'", "scales", "t_ref of population 'A', a whole number"),
     ),
     "one number twice": (
         lambda: jn.build(small(simple({"p": {"tau_syn": 1.0}, "A.p": {"tau_syn": 1.0}})), 1, DT),
-        "modulator 'm': scales must",
+        *("modulator 'm'", "scales", "tau_syn twice, by two names of one model"),
     ),
     "gap junctions without a bound": (
         lambda: built(simple({"gap": {"gain": 1.0}})),
-        "modulator 'm': highest must",
+        *("modulator 'm'", "highest", "none"),
     ),
     "unstable gap junctions": (
         lambda: jn.build(small(simple({"gap": {"gain": 1.0}}, highest=1e6)), 1, DT),
-        "modulator 'm': highest must",
+        *("modulator 'm'", "highest", "gain of 'gap' times 1e+06: coupling"),
     ),
     "counted arrivals": (
         lambda: jn.build(small(simple({"p": {"gain": 1.0}})), 1, DT, deterministic=True),
-        "modulator 'm': scales must",
+        *("modulator 'm'", "scales", "one"),
     ),
     "a missing signal": (
         lambda: run(built(simple({}, signal="reward")), {}, jn.Record()),
-        "the input of 'reward' must be",
+        *("simulate", "the input of 'reward'", "none"),
     ),
 }
 
 
-@pytest.mark.parametrize(("make", "message"), BAD.values(), ids=BAD.keys())
-def test_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+@pytest.mark.parametrize("case", BAD)
+def test_refused(case):
+    assert_refused(*BAD[case])
 
 
 def test_a_parameter_may_be_called_gain():

@@ -11,6 +11,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._network.members import member
 from jaxneuro._network.names import named
+from tests.refusing import assert_refused
 
 DT = 0.1
 
@@ -121,29 +122,42 @@ def test_the_state_of_a_stimulus_is_read_by_the_name_of_its_stimulation():
     assert len(np.unique(NET.read(state, "noise", name))) == 5
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: NET.set("A->B", rate=1.0), "projection 'A->B' named 'rate'.*'part'.*'gain'"),
-        (
-            lambda: NET.set("A->B", part=2.0),
-            "projection 'A->B': part must",
-        ),
-        (lambda: NET.set("A->B", part=np.ones(4) / 4), "projection 'A->B': part must"),
-        (lambda: NET.set("nobody", part=1.0), "named 'nobody'.*'A', 'C', 'B', 'A->B'"),
-        (lambda: NET.read(NET.init(0), "A->B", "v"), "'A->B' named 'v'.*'current', 'x'"),
-        (lambda: network(Fatigue(pause=0.25)), "'A->B': release: pause"),
-        (lambda: network(Fading()), "projection 'A->B': release must"),
-        pytest.param(lambda: network(Weighted()), "projection 'A->B': release must", id="own gain"),
-        (lambda: network(Single()), r"Single \(projection 'A->B'\): step must"),
-        (lambda: network(Growing()), r"Growing \(projection 'A->B'\): step must"),
-        (lambda: recorded(("x", "current")), "neurons of 'A->B' must be those of one model"),
-        (lambda: recorded("x", [7]), "must be below 5, its size; got 7"),
-    ],
-)
-def test_what_is_refused(call, message):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        call()
+LINK = "projection 'A->B'"
+ANY_NAME = "population, projection, stimulation, coupling, modulator, shared receptor or release"
+REFUSED = {
+    "unknown parameter": (
+        lambda: NET.set("A->B", rate=1.0),
+        *("", f"parameter of {LINK}", "'rate'"),
+    ),
+    "parameter out of range": (lambda: NET.set("A->B", part=2.0), LINK, "part", "2.0"),
+    "parameters of other neurons": (
+        lambda: NET.set("A->B", part=np.ones(4) / 4),
+        *(LINK, "part", "(4,)"),
+    ),
+    "unknown name": (lambda: NET.set("nobody", part=1.0), "", ANY_NAME, "'nobody'"),
+    "unknown variable": (
+        lambda: NET.read(NET.init(0), "A->B", "v"),
+        *("", f"state variable of {LINK}", "'v'"),
+    ),
+    "off the grid": (
+        lambda: network(Fatigue(pause=0.25)),
+        *(f"{LINK}: release", "pause", "0.25 ms"),
+    ),
+    "name of the receptor": (lambda: network(Fading()), LINK, "release", "Fading"),
+    "own gain": (lambda: network(Weighted()), LINK, "release", "Weighted"),
+    "one value": (lambda: network(Single()), f"Single ({LINK})", "step", "float32[]"),
+    "growing state": (lambda: network(Growing()), f"Growing ({LINK})", "step", "float32[1010]"),
+    "neurons of two models": (
+        lambda: recorded(("x", "current")),
+        *("Record", "neurons of 'A->B'"),
+    ),
+    "neurons outside": (lambda: recorded("x", [7]), "Record", "neurons of 'A->B'", "7"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case):
+    assert_refused(*REFUSED[case])
 
 
 def test_a_release_that_is_not_finite_is_named():
@@ -291,36 +305,39 @@ def test_modulators_scale_what_is_shared_by_its_name():
     assert {r.path[-1] for r in net.modulators[0].targets} == {"tau_syn"}
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: SHARING.set("x", part=1.0), "named 'x'.*'A.AMPA'"),
-        (
-            lambda: sharing(populations=[*CELLS, jn.Population("A.AMPA", 1, jn.neurons.LIF())]),
-            "projection 'aa': receptor_name must",
-        ),
-        (
-            lambda: sharing(chosen={n: {"receptor_name": "x"} for n in ("ab", "ab2")}),
-            "projection 'ab2': receptor_name must",
-        ),
-        (
-            lambda: sharing(
-                ("d", "A", "B", jn.synapses.Delta()), chosen={"d": {"receptor_name": "x"}}
-            ),
-            "'d'.*receptor_name.*Delta.*'x'",
-        ),
-        (lambda: network(receptor_name=""), "receptor_name.*at least one letter"),
-        (lambda: network(release=jn.release.Spikes(), release_name="x"), "release_name.*'x'"),
-        (
-            lambda: jn.Stimulation("A", jn.stimuli.Current(1.0), receptor_name="x"),
-            "receptor_name.*'x'",
-        ),
-        (
-            lambda: jn.Coupling("A", "B", RULE, weight=1.0, receptor_name="x"),
-            "receptor_name.*'x'",
-        ),
-    ],
-)
-def test_names_that_are_refused(call, message):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        call()
+BAD_NAMES = {
+    "unknown": (lambda: SHARING.set("x", part=1.0), "", ANY_NAME, "'x'"),
+    "name of a population": (
+        lambda: sharing(populations=[*CELLS, jn.Population("A.AMPA", 1, jn.neurons.LIF())]),
+        *("projection 'aa'", "receptor_name", "'A.AMPA', which is that of population"),
+    ),
+    "name of another receptor": (
+        lambda: sharing(chosen={n: {"receptor_name": "x"} for n in ("ab", "ab2")}),
+        *("projection 'ab2'", "receptor_name", "'B.x', which is that of the receptor of"),
+    ),
+    "name without a receptor": (
+        lambda: sharing(("d", "A", "B", jn.synapses.Delta()), chosen={"d": {"receptor_name": "x"}}),
+        *("projection 'd'", "receptor_name", "'x'"),
+    ),
+    "empty name": (
+        lambda: network(receptor_name=""),
+        *("projection 'A->B'", "receptor_name", "''"),
+    ),
+    "name without a release": (
+        lambda: network(release=jn.release.Spikes(), release_name="x"),
+        *("projection 'A->B'", "release_name", "'x'"),
+    ),
+    "name of a current": (
+        lambda: jn.Stimulation("A", jn.stimuli.Current(1.0), receptor_name="x"),
+        *("stimulation 'Current->A'", "receptor_name", "'x'"),
+    ),
+    "name of gap junctions": (
+        lambda: jn.Coupling("A", "B", RULE, weight=1.0, receptor_name="x"),
+        *("coupling 'A~B'", "receptor_name", "'x'"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_NAMES)
+def test_names_that_are_refused(case):
+    assert_refused(*BAD_NAMES[case])

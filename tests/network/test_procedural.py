@@ -13,6 +13,7 @@ from jaxneuro._kernels.threads import threads
 from jaxneuro.connectivity import FixedIndegree, FixedOutdegree, FixedProbability, FixedTotal
 from tests.kernels.delivering import deliver, deliver_reference
 from tests.network.networks import SCAN
+from tests.refusing import assert_refused
 
 SYNAPSE = jn.synapses.Exponential(2.0)
 RULES = {
@@ -232,16 +233,15 @@ def test_nothing_is_stored_and_the_estimate_says_so():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "owner", "field", "got"),
     [
-        ({"weight": np.ones((150, 400))}, "projection '1': weight must"),
-        ({"delay": lambda i, j: 0.1 + 0.0 * i}, "projection '1': delay must"),
+        ({"weight": np.ones((150, 400))}, "projection '1'", "weight", "an array (150, 400)"),
+        ({"delay": lambda i, j: 0.1 + 0.0 * i}, "projection '1'", "delay", ""),
     ],
     ids=["array", "function"],
 )
-def test_per_synapse_arrays_are_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        network("probability", False, **change)
+def test_per_synapse_arrays_are_refused(change, owner, field, got):
+    assert_refused(lambda: network("probability", False, **change), owner, field, got)
 
 
 def test_what_a_rule_cannot_draw_again_is_refused():

@@ -6,6 +6,7 @@ import pytest
 
 import jaxneuro as jn
 from tests.plasticity.scheduled import Wiring, network, run, trains
+from tests.refusing import assert_refused
 
 STEPS, N_PRE, N_POST = 200, 12, 9
 NAME = "pre->post"
@@ -147,15 +148,20 @@ def test_a_full_row_keeps_its_synapses():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "owner", "field", "got"),
     [
-        ({"below": np.nan, "weight": 0.5}, "below"),
-        ({"below": 0.1, "weight": 1.5}, "within the bounds"),
-        ({"below": 0.1, "weight": 0.5, "profile": jn.space.Gaussian(1.0)}, "positions"),
-        ({"below": 0.1, "weight": 0.5, "profile": 3}, "rewire: profile must"),
+        ({"below": np.nan, "weight": 0.5}, "rewire: projection 'pre->post'", "below", "nan"),
+        (
+            {"below": 0.1, "weight": 1.5},
+            *("rewire: projection 'pre->post'", "weight", "1.5 to 1.5"),
+        ),
+        (
+            {"below": 0.1, "weight": 0.5, "profile": jn.space.Gaussian(1.0)},
+            *("population 'pre'", "positions", "None"),
+        ),
+        ({"below": 0.1, "weight": 0.5, "profile": 3}, "rewire", "profile", "3"),
     ],
 )
-def test_bad_input(after_a_run, options, message):
+def test_bad_input(after_a_run, options, owner, field, got):
     net, state, _ = after_a_run
-    with pytest.raises(ValueError, match=message):
-        jn.rewire(net, state, 1, NAME, **options)
+    assert_refused(lambda: jn.rewire(net, state, 1, NAME, **options), owner, field, got)

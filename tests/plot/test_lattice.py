@@ -8,6 +8,7 @@ from jaxneuro import plot
 from jaxneuro.analysis import Traces
 from jaxneuro.space import Grid
 from tests.plot.results import bar
+from tests.refusing import assert_refused
 from tests.runs import result
 
 
@@ -89,26 +90,28 @@ def test_values_that_are_not_there():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "field", "got"),
     [
-        (((np.zeros(5), (2, 3)), {}), "lattice: values must"),
-        (((np.zeros((2, 6)), (2, 3)), {}), r"got shape \(2, 6\)"),
-        (((np.zeros(6, complex), (2, 3)), {}), "real numbers; got dtype complex128"),
-        (((np.zeros(6), (6,)), {}), "lattice: a lattice must"),
-        (((np.zeros(32), (2,) * 5), {}), "lattice: a lattice must"),
-        (((np.zeros(6), (2, 3)), {"index": (None, 1)}), "lattice: a lattice must"),
-        (((np.zeros(6), (2, 3)), {"index": (None,)}), "lattice: index must"),
-        (((np.zeros(6), (1, 2, 3)), {"index": (1, None, None)}), "axis 0 must be from 0 to 0"),
-        (((np.zeros(6), (1, 2, 3)), {"index": (-1, None, None)}), "index of axis 0 must be"),
-        (((np.zeros(0), (0, 3)), {}), "shape must be a whole number of at least 1; got 0"),
-        (((np.zeros(6), (2, 3)), {"scale": (1.0, 1.0)}), "scale must be two numbers"),
-        (((np.zeros(6), (2, 3)), {"colours": "rainbows"}), "a colour map of matplotlib"),
+        (((np.zeros(5), (2, 3)), {}), "values", "shape (5,)"),
+        (((np.zeros((2, 6)), (2, 3)), {}), "values", "shape (2, 6)"),
+        (((np.zeros(6, complex), (2, 3)), {}), "values", "dtype complex128"),
+        (((np.zeros(6), (6,)), {}), "a lattice", "1 of shape (6,) and index None"),
+        (((np.zeros(32), (2,) * 5), {}), "a lattice", "5 of shape (2, 2, 2, 2, 2) and index"),
+        (
+            ((np.zeros(6), (2, 3)), {"index": (None, 1)}),
+            *("a lattice", "1 of shape (2, 3) and index (None, 1)"),
+        ),
+        (((np.zeros(6), (2, 3)), {"index": (None,)}), "index", "(None,)"),
+        (((np.zeros(6), (1, 2, 3)), {"index": (1, None, None)}), "index of axis 0", "1"),
+        (((np.zeros(6), (1, 2, 3)), {"index": (-1, None, None)}), "index of axis 0", "-1"),
+        (((np.zeros(0), (0, 3)), {}), "shape", "0"),
+        (((np.zeros(6), (2, 3)), {"scale": (1.0, 1.0)}), "scale", "(1.0, 1.0)"),
+        (((np.zeros(6), (2, 3)), {"colours": "rainbows"}), "colours", "'rainbows'"),
     ],
 )
-def test_lattice_refuses(arguments, message):
+def test_lattice_refuses(arguments, field, got):
     positional, named = arguments
-    with pytest.raises(ValueError, match=message):
-        plot.lattice(*positional, **named)
+    assert_refused(lambda: plot.lattice(*positional, **named), "lattice", field, got)
 
 
 def moving(times=(0.0, 1.0, 2.0, 3.0, 4.0)):

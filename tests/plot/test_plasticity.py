@@ -10,6 +10,7 @@ import jaxneuro as jn
 from jaxneuro import plot
 from tests.plasticity.replay import replay
 from tests.plot.results import bar, random_result
+from tests.refusing import assert_refused
 
 P = jn.plasticity
 SPAN, EVERY, PAIRS = 20, 40, 3
@@ -79,24 +80,25 @@ def test_a_window_starts_in_the_middle_and_stops_at_the_bounds():
 
 
 BAD = {
-    "class": ({"rules": P.Oja}, "a rule must be a Plasticity; .*class was given: call it"),
+    "class": ({"rules": P.Oja}, "a rule", "<class"),
     "array": (
         {"rules": P.VogelsSTDP(tau=np.ones(3))},
-        "stdp_window: every parameter of a rule must",
+        *("every parameter of a rule", "an array of shape (3,)"),
     ),
-    "weight": ({"weight": 2.0}, "weight must be within the bounds of TraceSTDP, 0 to 1; got 2"),
-    "span": ({"span": 0.0}, "span must be finite and above 0.0; got 0.0"),
-    "short": ({"span": 0.01}, "span must be at least dt, 0.1 ms; got 0.01 ms"),
-    "pairs": ({"pairs": 0}, "pairs must be a whole number of at least 1"),
-    "v": ({"v": (1.0, 2.0)}, r"v must be \(rest, peak, ms of the peak\); got \(1.0, 2.0\)"),
-    "signal": ({"signals": {"reward": 1.0}}, "no input of TraceSTDP named 'reward'"),
+    "weight": ({"weight": 2.0}, "weight", "2 to 2"),
+    "span": ({"span": 0.0}, "span", "0.0"),
+    "short": ({"span": 0.01}, "span", "0.01 ms"),
+    "pairs": ({"pairs": 0}, "pairs", "0"),
+    "v": ({"v": (1.0, 2.0)}, "v", "(1.0, 2.0)"),
+    "signal": ({"signals": {"reward": 1.0}}, "input of TraceSTDP", "'reward'"),
 }
 
 
-@pytest.mark.parametrize(("values", "said"), BAD.values(), ids=BAD.keys())
-def test_what_a_window_refuses(values, said):
-    with pytest.raises(ValueError, match=said):
-        plot.stdp_window(**{"rules": P.TraceSTDP(), **values})
+@pytest.mark.parametrize(("values", "field", "got"), BAD.values(), ids=BAD.keys())
+def test_what_a_window_refuses(values, field, got):
+    assert_refused(
+        lambda: plot.stdp_window(**{"rules": P.TraceSTDP(), **values}), "stdp_window", field, got
+    )
 
 
 def test_the_image_is_what_was_recorded():

@@ -14,6 +14,7 @@ from jaxneuro import assemblies as ac
 from jaxneuro._disk.folder import RunFolder
 from jaxneuro._disk.values import write_values
 from jaxneuro.checkpoint import _files, _repeat
+from tests.refusing import assert_refused
 from tests.simulation.test_files import NET, same
 
 TREE = {"w": jnp.arange(3.0), "half": jnp.ones((2, 2), jnp.bfloat16), "key": jax.random.key(7)}
@@ -49,19 +50,18 @@ def test_arrays_lie_where_those_of_the_given_tree_do(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("like", "message"),
+    ("like", "field", "got"),
     [
-        ({"w": jnp.zeros(4)}, r"state\['w'\] must be float32 of shape \(4,\); got .*\(3,\)"),
-        ({"w": jnp.zeros(3, int)}, r"state\['w'\] must be int32"),
-        ({"w": jnp.zeros(3), "v": 1}, r"state\['v'\] must be .*; got nothing"),
-        ({}, r"state\['w'\] must be nothing"),
-        (NET, r"state\.step must be int32"),
+        ({"w": jnp.zeros(4)}, "state['w']", "float32 of shape (3,)"),
+        ({"w": jnp.zeros(3, int)}, "state['w']", "float32 of shape (3,)"),
+        ({"w": jnp.zeros(3), "v": 1}, "state['v']", "nothing"),
+        ({}, "state['w']", "float32 of shape (3,)"),
+        (NET, "state.step", "nothing"),
     ],
 )
-def test_another_tree_is_refused(like, message, tmp_path):
+def test_another_tree_is_refused(like, tmp_path, field, got):
     jn.checkpoint.save(tmp_path / "a.npz", {"w": jnp.zeros(3)})
-    with pytest.raises(jn.InvalidValueError, match=message):
-        jn.checkpoint.load(tmp_path / "a.npz", like)
+    assert_refused(lambda: jn.checkpoint.load(tmp_path / "a.npz", like), "load", field, got)
 
 
 def test_what_no_file_holds_and_what_is_no_file(tmp_path):
