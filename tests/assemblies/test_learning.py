@@ -6,6 +6,7 @@ import pytest
 
 from jaxneuro import assemblies as ac
 from tests.assemblies.by_hand import listed
+from tests.refusing import assert_refused
 
 N, K, CLASSES = 400, 20, 3
 FIBRES = [ac.Fibre("IN", "A"), ac.Fibre("A", "A")]
@@ -106,10 +107,8 @@ def test_patterns():
     fires = np.array([[[True, False, True]], [[False, False, False]]])
     np.testing.assert_array_equal(ac.patterns(fires), [[[0, 2]], [[-1, -1]]])
     np.testing.assert_array_equal(ac.patterns(fires, 4)[0, 0], [0, 2, -1, -1])
-    with pytest.raises(ValueError, match="at least 2"):
-        ac.patterns(fires, 1)
-    with pytest.raises(ValueError, match="must be bool"):
-        ac.patterns(fires.astype(int))
+    assert_refused(lambda: ac.patterns(fires, 1), "patterns", "size", "1")
+    assert_refused(lambda: ac.patterns(fires.astype(int)), "patterns", "fires", "int64 (2, 1, 3)")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +135,12 @@ def test_bad_input(change, says):
 def test_bad_readings():
     brain = brain_of()
     state, one = brain.init(1), np.zeros((2, 1), int)
-    with pytest.raises(ValueError, match="count, m"):
-        ac.responses(brain, state, "IN", "A", one[0])
-    with pytest.raises(ValueError, match="at least 1"):
-        ac.responses(brain, state, "IN", "A", one, 0)
+    assert_refused(
+        lambda: ac.responses(brain, state, "IN", "A", one[0]),
+        "responses",
+        "responses: samples",
+        "int64 (1,)",
+    )
+    assert_refused(
+        lambda: ac.responses(brain, state, "IN", "A", one, 0), "responses", "rounds", "0"
+    )

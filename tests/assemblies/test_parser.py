@@ -185,8 +185,12 @@ def test_words_of_ones_own():
     assert more.word("lion").lemma == "lions"
     assert len(tasks_of(more, "lions chase the lion")) == 4
     assert len(more.lemmas) == len(ENGLISH.lemmas) + 1
-    with pytest.raises(ValueError, match="'dogs' twice"):
-        ENGLISH.with_words(parser.english.noun("dogs"))
+    assert_refused(
+        lambda: ENGLISH.with_words(parser.english.noun("dogs")),
+        "grammar 'English'",
+        "each word",
+        "'dogs' twice",
+    )
 
 
 BAD_INPUT = {

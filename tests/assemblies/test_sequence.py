@@ -6,6 +6,7 @@ import pytest
 
 from jaxneuro import assemblies as ac
 from tests.assemblies.by_hand import listed
+from tests.refusing import assert_refused
 
 N, K, LENGTH, TIMES = 400, 20, 8, 6
 ITEMS = np.arange(LENGTH * K, dtype=np.int32).reshape(LENGTH, K)
@@ -122,7 +123,12 @@ def test_bad_input(change, says):
 
 def test_a_bad_cue():
     brain = brain_of(None)
-    with pytest.raises(ValueError, match=r"\(m\)"):
-        ac.recall(brain, brain.init(1), "IN", "A", ITEMS, 3)
-    with pytest.raises(ValueError, match="at least 1"):
-        ac.recall(brain, brain.init(1), "IN", "A", ITEMS[0], 0)
+    assert_refused(
+        lambda: ac.recall(brain, brain.init(1), "IN", "A", ITEMS, 3),
+        "recall",
+        "recall: first",
+        "int32 (8, 20)",
+    )
+    assert_refused(
+        lambda: ac.recall(brain, brain.init(1), "IN", "A", ITEMS[0], 0), "recall", "length", "0"
+    )

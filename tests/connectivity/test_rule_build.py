@@ -7,6 +7,7 @@ import scipy.stats
 import jaxneuro as jn
 from jaxneuro.connectivity import FixedOutdegree, FixedTotal, SymmetricBernoulli
 from tests.oracle.quantiles import positions_in_rows, probabilities
+from tests.refusing import assert_refused
 
 from .drawing import draw, read_table, set_chunk
 from .test_columns import LIF, build, columns
@@ -113,5 +114,9 @@ def test_build_refuses(make, field, got):
 
 
 def test_build_refuses_weights_of_drawn_connections():
-    with pytest.raises(ValueError, match="weight must be"):
-        build(FixedTotal(70), 10, 12, np.ones(70), 0.1)
+    assert_refused(
+        lambda: build(FixedTotal(70), 10, 12, np.ones(70), 0.1),
+        "projection 'p'",
+        "weight",
+        "shape (70,)",
+    )

@@ -6,6 +6,7 @@ import pytest
 import jaxneuro as jn
 from tests.couplings.networks import DT, LIF, RUN, build, current, explicit, lif, voltages
 from tests.oracle import coupling as oracle
+from tests.refusing import assert_refused
 
 STEPS = 400
 RNG = np.random.default_rng(7)
@@ -202,10 +203,20 @@ def test_listed_pairs_count_once():
         (3, 2, 3),
     ]
     assert not read.delay.any()
-    with pytest.raises(ValueError, match="coupling 'E~E': weight must"):
-        build([lif()], [jn.Coupling("E", "E", explicit(pre, post), weight=[2.0, 2.0, 3.0, 4.0])])
-    with pytest.raises(ValueError, match="coupling 'E~E': rule must"):
-        build([lif()], [jn.Coupling("E", "E", explicit([0, 0], [1, 1]), weight=1.0)])
+    assert_refused(
+        lambda: build(
+            [lif()], [jn.Coupling("E", "E", explicit(pre, post), weight=[2.0, 2.0, 3.0, 4.0])]
+        ),
+        "coupling 'E~E'",
+        "weight",
+        "two for neurons 2 and 3",
+    )
+    assert_refused(
+        lambda: build([lif()], [jn.Coupling("E", "E", explicit([0, 0], [1, 1]), weight=1.0)]),
+        "coupling 'E~E'",
+        "rule",
+        "neurons 0 and 1 more than once",
+    )
 
 
 def test_parts_without_a_common_neuron_see_each_other():

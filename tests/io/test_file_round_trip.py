@@ -19,6 +19,7 @@ from jaxneuro.io._models import known
 from jaxneuro.io._write import fields
 from jaxneuro.spec import UNITS
 from tests.io import files
+from tests.refusing import assert_refused
 
 FORMATS = ("json", "toml")
 INSTANCES = files.instances()
@@ -309,7 +310,12 @@ def test_other_names_and_values_are_refused(tmp_path):
             write_description(files.everything(), tmp_path / name)
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         write_description(files.everything(), tmp_path / "no" / "net.json")
-    with pytest.raises(ValueError, match="must be a Description"):
-        write_description(3, tmp_path / "net.json")
-    with pytest.raises(ValueError, match="'json' or 'toml'; got 'yaml'"):
-        format_description(files.everything(), "yaml")
+    assert_refused(
+        lambda: write_description(3, tmp_path / "net.json"), "write_description", "description", "3"
+    )
+    assert_refused(
+        lambda: format_description(files.everything(), "yaml"),
+        "format_description",
+        "format",
+        "'yaml'",
+    )

@@ -10,6 +10,7 @@ from jaxneuro._kernels.table import HAS_TAGS
 from jaxneuro._kernels.threads import threads
 from tests.kernels.delivering import deliver
 from tests.kernels.test_deliver import arguments
+from tests.refusing import assert_refused
 from tests.strategies import Wiring, build_case
 
 pytestmark = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
@@ -136,5 +137,4 @@ def test_many_calls_in_a_row(several):
 
 
 def test_a_number_of_threads_below_one_is_refused():
-    with pytest.raises(ValueError, match="threads"):
-        threads(0)
+    assert_refused(lambda: threads(0), "threads", "threads", "0")

@@ -8,6 +8,7 @@ import jaxneuro as jn
 from jaxneuro._network import changes
 from tests.network.everything import everything
 from tests.network.networks import balanced
+from tests.refusing import assert_refused
 
 NET = jn.build(everything(), 0, 0.1)
 
@@ -82,8 +83,7 @@ def test_other_parts_models_and_grids():
     assert opposite["E->I", "gain"] == (2.0, 1.0)
     wide = jn.build(balanced(delay=0.2), 0, 0.2, jax.numpy.float32)
     assert wide.changes(jn.build(balanced(delay=0.2), 0, 0.1))[0][:4] == ("", "dt", 0.2, 0.1)
-    with pytest.raises(jn.InvalidValueError, match="other must be a Network"):
-        net.changes(3)
+    assert_refused(lambda: net.changes(3), "changes", "other", "3")
 
 
 def test_what_set_does_not_change():

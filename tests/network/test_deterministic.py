@@ -9,6 +9,7 @@ import jaxneuro as jn
 from jaxneuro._kernels.deliver import deliver
 from jaxneuro._kernels.spike_output import SpikeOutput
 from tests.network.networks import SCAN
+from tests.refusing import assert_refused
 
 RULE = jn.connectivity.FixedProbability(0.3)
 FAST, SLOW = jn.synapses.Exponential(2.0), jn.synapses.Exponential(8.0)
@@ -137,7 +138,12 @@ class Half(jn.Release):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="True or False"):
-        jn.build(description(), 1, 0.1, deterministic=1)
-    with pytest.raises(ValueError, match="build: deterministic must"):
-        jn.build(description(release=Half()), 1, 0.1, deterministic=True)
+    assert_refused(
+        lambda: jn.build(description(), 1, 0.1, deterministic=1), "build", "deterministic", "1"
+    )
+    assert_refused(
+        lambda: jn.build(description(release=Half()), 1, 0.1, deterministic=True),
+        "build",
+        "deterministic",
+        "True, and projection 'E->E' has Half()",
+    )

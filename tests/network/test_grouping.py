@@ -14,6 +14,7 @@ from tests.network.networks import (
     projection,
     random_connections,
 )
+from tests.refusing import assert_refused
 
 SYNAPSE = jn.synapses.Exponential
 
@@ -72,10 +73,8 @@ def test_population_and_read():
     assert (current > 0).any()
     assert net.populations == SIZES
     assert net.projections == ("A->B",)
-    with pytest.raises(ValueError, match=r"no population named 'D'.*'A', 'B', 'C'"):
-        net.population("D")
-    with pytest.raises(ValueError, match=r"no state variable of population 'B' named 'g'.*'v'"):
-        net.read(state, "B", "g")
+    assert_refused(lambda: net.population("D"), "", "population", "'D'")
+    assert_refused(lambda: net.read(state, "B", "g"), "", "state variable of population 'B'", "'g'")
 
 
 @pytest.mark.slow(but=["one"])

@@ -133,5 +133,9 @@ def test_arrays_for_an_area_that_the_key_fills_otherwise(key):
     values = {"delay": 0.1, "synapse": jn.synapses.Delta()}
     rule = jn.connectivity.AllToAll()
     p = jn.Projection(area, "A", rule, weight=np.ones((16, 30)), **values)
-    with pytest.raises(ValueError, match="weight must be"):
-        jn.build(jn.Description(made.populations, [p]), key, 0.1)
+    assert_refused(
+        lambda: jn.build(jn.Description(made.populations, [p]), key, 0.1),
+        "projection 'A->A'",
+        "weight",
+        "shape (16, 30)",
+    )

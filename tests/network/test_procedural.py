@@ -245,8 +245,12 @@ def test_per_synapse_arrays_are_refused(change, owner, field, got):
 
 
 def test_what_a_rule_cannot_draw_again_is_refused():
-    with pytest.raises(ValueError, match="projection '1': weight must"):
-        network("outdegree", False, weight=jn.Normal(1.0, 0.1))
+    assert_refused(
+        lambda: network("outdegree", False, weight=jn.Normal(1.0, 0.1)),
+        "projection '1'",
+        "weight",
+        "Normal(mean=1.0, sd=0.1)",
+    )
     refused = [
         lambda: FixedIndegree(5, stored=False),  # targets draw their sources
         lambda: jn.connectivity.DistanceProbability(jn.space.Gaussian(50.0), stored=False),
@@ -272,5 +276,9 @@ def test_a_list_of_neurons_is_refused():
     neuron, rule = jn.neurons.LIF(), FixedOutdegree(3, stored=False)
     some = jn.Part("A", [1, 5, 7])
     p = jn.Projection(some, "A", rule, weight=1.0, delay=0.1, synapse=SYNAPSE)
-    with pytest.raises(ValueError, match="projection 'A->A': source must"):
-        jn.build(jn.Description([jn.Population("A", 10, neuron)], [p]), 1, 0.1)
+    assert_refused(
+        lambda: jn.build(jn.Description([jn.Population("A", 10, neuron)], [p]), 1, 0.1),
+        "projection 'A->A'",
+        "source",
+        "indices that are not consecutive",
+    )

@@ -12,6 +12,7 @@ import jaxneuro as jn
 from jaxneuro.analysis import crossing_times
 from tests.neurons.constant import end, run, steps_of
 from tests.oracle import hodgkin_huxley as oracle
+from tests.refusing import assert_refused
 
 HH, ch, rk4 = jn.neurons.HodgkinHuxley, jn.channels, jn.integrators.rk4
 EVERYTHING = jn.Record(variables={"neurons": ...})
@@ -163,10 +164,15 @@ def test_channels_can_be_set():
     stimulus = {"c": np.full(3000, 10.0)}
     assert jn.simulate(net, 30.0, inputs=stimulus).events("c")[0].size == 4
     assert jn.simulate(blocked, 30.0, inputs=stimulus).events("c")[0].size == 0
-    with pytest.raises(ValueError, match="population 'c': channels must"):
-        net.set("c", channels=channels[:2])
-    with pytest.raises(ValueError, match=r"shape \(2,\)"):
-        net.set("c", channels=(ch.SquidSodium(g=[1.0, 2.0, 3.0]), *channels[1:]))
+    assert_refused(
+        lambda: net.set("c", channels=channels[:2]), "population 'c'", "channels", "another kind"
+    )
+    assert_refused(
+        lambda: net.set("c", channels=(ch.SquidSodium(g=[1.0, 2.0, 3.0]), *channels[1:])),
+        "population 'c': channels: SquidSodium",
+        "g",
+        "(3,)",
+    )
 
 
 @pytest.mark.slow

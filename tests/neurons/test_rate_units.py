@@ -9,6 +9,7 @@ import pytest
 from scipy.linalg import expm
 
 import jaxneuro as jn
+from tests.refusing import assert_refused
 from tests.zoo import cast
 
 DIRECT, GRADED = jn.synapses.Direct("input"), jn.release.Graded()
@@ -132,8 +133,12 @@ def test_units_have_no_spikes_and_no_other_drive():
     result = jn.simulate(net, 20.0, record=jn.Record(rates=True))
     assert result.events("u")[0].size == 0
     kick = jn.Stimulation("u", jn.stimuli.Poisson(9.0), weight=1.0, synapse=jn.synapses.Delta())
-    with pytest.raises(ValueError, match=r"LinearRate \(population 'u'\): step must"):
-        jn.build(jn.Description([jn.Population("u", 2, Linear())], [], [kick]), 0, 0.1)
+    assert_refused(
+        lambda: jn.build(jn.Description([jn.Population("u", 2, Linear())], [], [kick]), 0, 0.1),
+        "LinearRate (population 'u')",
+        "step",
+        "one that ignores it",
+    )
 
 
 READOUT = {"tau_m": 15.0, "c_m": 300.0, "e_l": 2.0}

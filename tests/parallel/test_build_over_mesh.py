@@ -6,6 +6,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import parallel
+from tests.refusing import assert_refused
 
 from .networks import (
     LIF,
@@ -98,7 +99,15 @@ def test_bad_input():
         [jn.Population("E", 9, LIF)],
         [jn.Projection("E", "E", redrawn, weight=1.0, delay=1.0, synapse=synapse)],
     )
-    with pytest.raises(ValueError, match="must be stored"):
-        jn.build(d, key=1, dt=0.1, mesh=mesh(2))
-    with pytest.raises(ValueError, match="deterministic"):
-        jn.build(d, key=1, dt=0.1, mesh=mesh(2), deterministic=True)
+    assert_refused(
+        lambda: jn.build(d, key=1, dt=0.1, mesh=mesh(2)),
+        "projection 'E->E'",
+        "rule",
+        "stored=False",
+    )
+    assert_refused(
+        lambda: jn.build(d, key=1, dt=0.1, mesh=mesh(2), deterministic=True),
+        "build",
+        "mesh",
+        "a mesh",
+    )

@@ -16,6 +16,7 @@ from jaxneuro._network import shards
 from jaxneuro._network.shards import shard_layout
 from jaxneuro._numerics.streams import Stream
 from jaxneuro._run import chunks as _plan
+from tests.refusing import assert_refused
 
 from .networks import STEPS, alone, assert_same, delayed, driven, every_step, mesh
 
@@ -189,8 +190,7 @@ def shard_given(devices):
 def test_more_devices_than_neurons():
     d = jn.Description([jn.Population("E", 3, jn.neurons.LIF())])
     net = jn.build(d, key=1, dt=0.1)
-    with pytest.raises(ValueError, match="shard: mesh must"):
-        parallel.shard(net, mesh(4))
+    assert_refused(lambda: parallel.shard(net, mesh(4)), "shard", "mesh", "4 devices")
     assert parallel.shard(net, mesh(3)).populations == {"E": 3}
 
 

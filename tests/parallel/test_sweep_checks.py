@@ -12,6 +12,7 @@ from jaxneuro._numerics.streams import seed_of
 from jaxneuro.parallel import _sweep_program as _sweep_checks
 from jaxneuro.parallel._sweep_points import Points, read_points
 from jaxneuro.parallel._sweep_program import SweepProgram
+from tests.refusing import assert_refused
 
 LIF = jn.neurons.LIF(tau_m=20.0, c_m=200.0, e_l=-40.0, v_th=-50.0, v_reset=-60.0, t_ref=5.0)
 
@@ -154,8 +155,12 @@ def test_building_and_seeds_that_are_no_whole_numbers(net):
 
     with pytest.raises(ValueError, match=r"Build the network once, outside, .* got JitTracer"):
         jn.sweep(builds, {"x": [1.0, 2.0]})
-    with pytest.raises(ValueError, match=r"key must be an integer .* got float32 numbers"):
-        jn.sweep(lambda seed: net.init(seed).seed, {"seed": np.linspace(0, 9, 10)})
+    assert_refused(
+        lambda: jn.sweep(lambda seed: net.init(seed).seed, {"seed": np.linspace(0, 9, 10)}),
+        "sweep",
+        "key",
+        "float32 numbers",
+    )
 
 
 def test_start_values_and_weights_are_checked(check):

@@ -61,8 +61,12 @@ def test_old_and_new_do_not_mix(after_a_run):
 
 def test_weights_of_plastic_synapses_are_set_in_the_state(after_a_run):
     net, state, _ = after_a_run
-    with pytest.raises(ValueError, match="projection 'pre->post': weight must"):
-        net.set(NAME, weight=0.5)
+    assert_refused(
+        lambda: net.set(NAME, weight=0.5),
+        "projection 'pre->post'",
+        "weight",
+        "that of plastic synapses",
+    )
     assert (net.weights(net.with_weights(state, NAME, 0.5), NAME) == 0.5).all()
 
 

@@ -6,6 +6,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro import analysis, plot
 from tests.plot.results import random_result
+from tests.refusing import assert_refused
 from tests.runs import result
 
 SIZES = {"E": 900, "I": 300}
@@ -89,14 +90,12 @@ def test_a_run_that_is_too_short_says_so():
 
 
 def test_what_is_refused(run):
-    with pytest.raises(ValueError, match=r"no population named 'A'.* The known ones: 'E', 'I'"):
-        plot.activity(run, reference={"A": 3.0})
-    with pytest.raises(ValueError, match="stop must be at least 10 ms after start; got 105 ms"):
-        plot.activity(run, stop=105.0)
-    with pytest.raises(ValueError, match=r"raster_ms must be finite and above 0\.0 ms; got 0"):
-        plot.activity(run, raster_ms=0.0)
-    with pytest.raises(ValueError, match="neurons must be a whole number of at least 1; got 0"):
-        plot.activity(run, neurons=0)
+    assert_refused(
+        lambda: plot.activity(run, reference={"A": 3.0}), "activity", "population", "'A'"
+    )
+    assert_refused(lambda: plot.activity(run, stop=105.0), "activity", "stop", "105 ms")
+    assert_refused(lambda: plot.activity(run, raster_ms=0.0), "activity", "raster_ms", "0.0")
+    assert_refused(lambda: plot.activity(run, neurons=0), "activity", "neurons", "0")
 
 
 @pytest.mark.parametrize("n", [1, 3])

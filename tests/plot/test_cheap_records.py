@@ -5,6 +5,7 @@ import pytest
 
 import jaxneuro as jn
 from tests.network.networks import balanced
+from tests.refusing import assert_refused
 
 NET = jn.build(balanced(), 1, 0.1)
 
@@ -33,5 +34,9 @@ def test_what_needs_spikes_says_so(runs):
     for figure in (jn.plot.raster, jn.plot.interval_histogram):
         with pytest.raises(ValueError, match="were not recorded"):
             figure(runs[1])
-    with pytest.raises(ValueError, match="whole run"):
-        jn.plot.rate_histogram(runs[1], start=50.0)
+    assert_refused(
+        lambda: jn.plot.rate_histogram(runs[1], start=50.0),
+        "rate_histogram",
+        "start and stop",
+        "start=50.0, stop=None",
+    )

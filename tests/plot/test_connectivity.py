@@ -8,6 +8,7 @@ import jaxneuro as jn
 from jaxneuro import plot
 from jaxneuro._html import COLOURS
 from tests.plot.results import bar, connections, random_connections, steps
+from tests.refusing import assert_refused
 
 
 def dense(c, values=None):
@@ -178,8 +179,12 @@ def test_delays_fall_between_the_edges():
 
 
 def test_unknown_values_are_refused():
-    with pytest.raises(ValueError, match="no value of connections named 'weights'; did you mean"):
-        plot.connectivity(random_connections(), "weights")
+    assert_refused(
+        lambda: plot.connectivity(random_connections(), "weights"),
+        "connectivity",
+        "value of connections",
+        "'weights'",
+    )
     for name in ("dots", "bins"):
         with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1"):
             plot.connectivity(random_connections(), **{name: 0})

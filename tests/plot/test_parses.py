@@ -9,6 +9,7 @@ import jaxneuro as jn
 from jaxneuro.assemblies import Area, Brain, Fibre, Stimulus
 from jaxneuro.plot._assemblies import _feet, _levels, _span
 from tests.plot.results import PARSE
+from tests.refusing import assert_refused
 
 
 def texts(figure):
@@ -46,8 +47,9 @@ def test_a_longer_sentence_is_wider():
         > (jn.plot.parse_tree(PARSE).get_size_inches()[0])
     )
     assert tuple(jn.plot.parse_tree(PARSE, size=(5, 2)).get_size_inches()) == (5, 2)
-    with pytest.raises(ValueError, match="size"):
-        jn.plot.parse_tree(PARSE, size=(5, 0))
+    assert_refused(
+        lambda: jn.plot.parse_tree(PARSE, size=(5, 0)), "parse_tree", "size", "0.0 at index 1"
+    )
 
 
 def brain():

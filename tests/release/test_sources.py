@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 import jaxneuro as jn
+from tests.refusing import assert_refused
 
 N, rl, syn = jn.neurons, jn.release, jn.synapses
 AMPA, CURRENT, DIRECT = syn.AMPA(), syn.Exponential(), syn.Direct("ex")
@@ -74,8 +75,12 @@ def test_a_release_of_more_than_spikes_does_not_need_them():
 
 def test_a_modulator_needs_spikes_or_a_signal():
     level = jn.Modulator("m", 10.0, source="S", scales={"T": {"e_l": 0.1}})
-    with pytest.raises(ValueError, match="modulator 'm': source must"):
-        build(N.TanhRate(), rl.Graded(), modulators=[level])
+    assert_refused(
+        lambda: build(N.TanhRate(), rl.Graded(), modulators=[level]),
+        "modulator 'm'",
+        "source",
+        "'S', a TanhRate, which never spikes",
+    )
     build(N.LIF(), rl.Spikes(), modulators=[level])
 
 

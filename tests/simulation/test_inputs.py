@@ -8,6 +8,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._run.simulate import _first_state
+from tests.refusing import assert_refused
 
 SENT = {"weight": 1.0, "synapse": jn.synapses.Delta()}
 
@@ -79,5 +80,9 @@ def test_one_number_is_a_constant_current():
         np.testing.assert_array_equal(a, b)
     shown = jax.eval_shape(lambda x: jn.scan(net, net.init(0), 10, {"E": x})[0].step, 600.0)
     assert shown.shape == ()
-    with pytest.raises(ValueError, match="the input of 'E' must be finite"):
-        jn.simulate(net, 60.0, inputs={"E": np.nan}, progress=False)
+    assert_refused(
+        lambda: jn.simulate(net, 60.0, inputs={"E": np.nan}, progress=False),
+        "simulate",
+        "the input of 'E'",
+        "nan at index 0",
+    )

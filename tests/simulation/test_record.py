@@ -99,8 +99,7 @@ def test_what_are_no_neurons(given):
 
 
 def test_neurons_without_variables():
-    with pytest.raises(jn.InvalidValueError, match="'E'"):
-        jn.Record(neurons={"E": [0]})
+    assert_refused(lambda: jn.Record(neurons={"E": [0]}), "Record", "neurons", "'E'")
 
 
 UNFIT = {

@@ -200,8 +200,7 @@ def test_views_of_the_spikes_agree():
         np.testing.assert_array_equal(who, neurons)
         np.testing.assert_allclose(times, (steps + 1) * 0.1)
         np.testing.assert_array_equal(recording.spikes.counts(name), dense.sum(axis=1))
-    with pytest.raises(ValueError, match=r"no population named 'X'.*'E', 'I'"):
-        recording.spikes.events("X")
+    assert_refused(lambda: recording.spikes.events("X"), "", "population", "'X'")
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 5), (3, 21), (8, 16), (9, 15), (16, 40)])
@@ -281,5 +280,9 @@ def test_bad_input(n, inputs, record, owner, field, got):
 
 def test_a_state_of_another_network():
     other = jn.build(balanced(n=100), 1, 0.1)
-    with pytest.raises(ValueError, match=r"must be one of this network.*net.init\(key\)"):
-        jn.scan(NET, other.init(0), 10)
+    assert_refused(
+        lambda: jn.scan(NET, other.init(0), 10),
+        "scan",
+        "state",
+        "that of one with another description",
+    )

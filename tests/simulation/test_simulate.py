@@ -144,8 +144,7 @@ def test_rates(chunks):
     result = jn.simulate(NET, 48.0, record=jn.Record(rates=True))
     for name, n in NET.populations.items():
         assert result.rate(name) == pytest.approx(result.counts[name].sum() / (n * 0.048))
-    with pytest.raises(ValueError, match="no population named 'X'"):
-        result.rate("X")
+    assert_refused(lambda: result.rate("X"), "", "population", "'X'")
     with pytest.raises(ValueError, match="were not recorded"):
         jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).events("E")
 
