@@ -278,10 +278,15 @@ CURES = {
         "Record(weight_histograms={'E->E': 50})",
     ),
     "traces to draw": (lambda: jn.plot.traces(RUN(), "I"), "Record(variables={'I': ...})"),
+    "traces as a table": (
+        lambda: RUN().traces_to_pandas("I"),
+        "Record(variables={'I': ...})",
+    ),
     "traces of a scan": (
         lambda: jn.scan(NET, NET.init(0), 3)[1].traces["E"],
         "variables={'E': ...}",
     ),
+    "counts of a scan": (lambda: jn.scan(NET, NET.init(0), 3)[1].counts["E"], "rates="),
     # models and rules of users
     "an if": (
         lambda: scaled(lambda v: v if v > 1 else -v),
@@ -342,6 +347,10 @@ CURES = {
         "text, line 3: there is no key of LIF named 'tau'",
         "did you mean 'tau_m'?",
     ),
+    "a file that is absent": (
+        lambda: jn.Result.load("nope.npz"),
+        "nope.npz: there is no such file",
+    ),
     "a folder that is absent": (
         lambda: RUN().save("absent/run.npz"),
         "there is no folder",
@@ -357,6 +366,7 @@ def test_cure(case):
         make()
     for text in words:
         assert text in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_options_have_their_own_unit():

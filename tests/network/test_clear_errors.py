@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from tests.refusing import assert_refused
 
 PARTS = [jn.Population("E", 5, jn.neurons.LIF()), jn.Population("I", 3, jn.neurons.LIF())]
 LINK = jn.Projection(
@@ -53,13 +54,10 @@ def built(model, **named):
     return jn.build(jn.Description([jn.Population("E", 4, model, **named)]), key=0, dt=0.1)
 
 
-@pytest.mark.slow
-def test_traced_spikes_have_no_events(net):
+def test_traced_spikes_as_text(net):
     def run(key):
         return jn.scan(net, net.init(key), 5)[1]
 
-    with pytest.raises(ValueError, match=r"outside of jax\.jit; inside, .*Record\(rates=True\)"):
-        jax.eval_shape(lambda key: run(key).spikes.events("E"), 1)
     recording = jax.eval_shape(run, 1)
     assert repr(recording.spikes) == "SpikeBits: 5 steps of 0.1 ms, of E, I; see events(name)"
 
@@ -71,13 +69,12 @@ def test_a_drive_as_text():
 
 
 def test_an_array_of_another_shape_is_said_to_be_there():
-    with pytest.raises(ValueError, match="population 'E': initial x must"):
-        built(Wide(), initial={"x": 0.5})
+    cells, record = "population 'E'", jn.Record(variables={"E": "x"})
+    assert_refused(lambda: built(Wide(), initial={"x": 0.5}), cells, "initial x", "(4, 3)")
     net = built(Wide())
-    with pytest.raises(ValueError, match="population 'E': x must"):
-        jn.simulate(net, 1.0, record=jn.Record(variables={"E": "x"}))
-    with pytest.raises(ValueError, match="no state variable of population 'E' named 'y'"):
-        net.read(net.init(0), "E", "y")
+    assert_refused(lambda: jn.simulate(net, 1.0, record=record), cells, "x", "(4, 3)")
+    read = lambda: net.read(net.init(0), "E", "y")  # noqa: E731
+    assert_refused(read, "", f"state variable of {cells}", "'y'")
 
 
 @pytest.mark.slow
@@ -97,7 +94,7 @@ def test_a_window_after_the_run_says_where_it_ends(result, asked):
         "summary": lambda start: jn.analysis.summary(result, start=start),
     }
     ask = functions.get(asked) or (lambda start: getattr(jn.plot, asked)(result, start=start))
-    with pytest.raises(ValueError, match=r"start must be within the run, from 0 to 50 ms; got 60"):
+    with pytest.raises(ValueError, match="from 0 to 50 ms; got 60"):
         ask(60.0)
 
 
@@ -108,26 +105,6 @@ def test_sizes_by_name_are_a_dict(net, result):
         assert sizes == {"E": 5, "I": 3}
         assert json.loads(json.dumps(sizes)) == sizes
         assert pickle.loads(pickle.dumps(sizes)) == sizes == jax.tree.map(lambda n: n, sizes)
-
-
-def test_figures_say_how_to_record(result):
-    with pytest.raises(ValueError, match=r"Record\(weight_histograms={'I->E': 50}\)"):
-        jn.plot.weight_history(result, "I->E")
-    for show in (jn.plot.traces, lambda run, name: run.traces_to_pandas(name)):
-        with pytest.raises(ValueError, match=r"Record\(variables={'I': \.\.\.}\)"):
-            show(result, "I")
-
-
-def test_simulate_with_a_step(net):
-    with pytest.raises(
-        ValueError, match=r"dt is 0\.1: for another, jn\.build\(description, key, dt=0\.05\)"
-    ):
-        jn.simulate(net, 1.0, dt=0.05)
-    with pytest.raises(jn.InvalidValueError, match=r"jax\.numpy.*got Concretization") as e:
-        jn.simulate(net, 1.0, record=jn.Record(function=lambda s, o: float(s.step)))
-    assert "\n" not in str(e.value)
-    with pytest.raises(FileNotFoundError, match=r"nope\.npz: there is no such file"):
-        jn.Result.load("nope.npz")
 
 
 def test_texts_have_no_noise(net):

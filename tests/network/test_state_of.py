@@ -86,14 +86,6 @@ def test_arguments_of_a_scan():
         jn.simulate(NET, 1.0, inputs=np.ones(10))
 
 
-def test_a_scan_says_what_it_did_not_record():
-    recording = jn.scan(NET, NET.init(0), 3)[1]
-    with pytest.raises(ValueError, match=r"no population with recorded counts named 'E'.*rates="):
-        recording.counts["E"]
-    with pytest.raises(KeyError, match=r"variables={'E': ...}"):
-        recording.traces["E"]
-
-
 def test_a_recording_that_does_not_fit_is_refused_before_it_is_compiled(monkeypatch):
     monkeypatch.setattr(_simulate, "available_memory", lambda: 100_000)
     monkeypatch.setattr(_simulate, "program", lambda *_: pytest.fail("compiled"))
