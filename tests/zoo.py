@@ -107,7 +107,7 @@ CASES = {
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
 # Some of each kind. The laws that cost most run on these in `make test`, on all in `make test-all`.
 REPRESENTATIVES = (
-    *("LIF, surrogate", "EscapeRateLIF", "TwoCompartment", "NMDA", "TsodyksMarkram"),
+    *("LIF", "LIF, surrogate", "EscapeRateLIF", "NMDA", "TsodyksMarkram"),
     *("Gamma", "OrnsteinUhlenbeck"),
 )
 costly = pytest.mark.slow(but=REPRESENTATIVES)
