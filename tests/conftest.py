@@ -20,11 +20,13 @@ if compiling.THOROUGH:
     jaxtyping.install_import_hook([f"jaxneuro.{x}" for x in CHECKED], f"{shapes.__name__}.arrays")
 
 from jaxneuro import _warn  # noqa: E402
-from tests import store  # noqa: E402
+from tests import contracts, store  # noqa: E402
 
 _warn._BETWEEN.add("jaxtyping")  # a warning still points at the line of the test
 
 compiling.set_flags()
+if not compiling.THOROUGH:
+    contracts.remember()
 
 # Tests run in parallel processes: one thread each, but where a test asks for more.
 os.environ.setdefault("JAXNEURO_THREADS", "1")

@@ -53,7 +53,7 @@ def runs(tmp_path_factory):
     return both(tmp_path_factory.mktemp("run"))
 
 
-@pytest.mark.slow(but=["avalanches-all"])
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [{}, {"start": 50.0, "stop": 290.0}], ids=["all", "a part"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_analysis(name, window, runs):

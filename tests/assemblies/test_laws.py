@@ -93,6 +93,7 @@ def test_a_cap_is_k_neurons_and_support_never_falls(name, seed, draws):
     brain.check(state)
 
 
+@pytest.mark.slow
 @both
 def test_one_seed_is_one_brain_and_two_are_two(name):
     same(whole(name), whole(name))
@@ -110,7 +111,7 @@ def test_pieces_are_the_whole(name):
     same(jax.tree.map(lambda *x: np.concatenate(x), first, second), seen)
 
 
-@pytest.mark.slow(but=["listed"])
+@pytest.mark.slow
 @both
 def test_a_batch_is_its_members(name):
     seeds, draws = np.arange(5, 8, dtype=np.uint32), range(3)

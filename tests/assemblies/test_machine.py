@@ -54,6 +54,7 @@ def test_it_accepts_what_three_divides(divisible):
     np.testing.assert_array_equal(passed.accepted, [wanted] * len(SEEDS))
 
 
+@pytest.mark.slow
 def test_every_state_on_the_way(divisible):
     machine, texts, words, passed = divisible
     for row, text in enumerate(texts):
@@ -129,6 +130,7 @@ def test_sentences_are_of_the_grammar(generated):
     assert sentences.share.min() > 0.6
 
 
+@pytest.mark.slow
 def test_the_coin_decides(generated):
     """Heads is the first transition of a state; both sides of every branch occur."""
     automaton, sentences, _ = generated

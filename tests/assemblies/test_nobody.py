@@ -32,6 +32,7 @@ def test_a_cap_of_nobody_is_an_empty_list():
     assert_refused(lambda: BRAIN.with_cap(STATE, "A", [1.5]), "area 'A'", "a cap", "float64")
 
 
+@pytest.mark.slow
 def test_the_report_and_the_state():
     text = ac.report(BRAIN, STATE).splitlines()
     assert [line.endswith("hashed, never fired") for line in text[2:4]] == [False, True]

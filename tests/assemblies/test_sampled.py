@@ -57,7 +57,7 @@ def test_supports_are_those_of_the_listed_brain(name):
     assert values.min() > ALARM / HOW_MANY
 
 
-@pytest.mark.slow(but=["sampled"])
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLED)
 def test_new_winners_have_the_synapses_of_the_listed_brain(name):
     """Those that fire in the second round first: what they lost the first with is known."""

@@ -92,7 +92,7 @@ def test_all_neurons_are_a_cap_too():
     np.testing.assert_array_equal(slope, 0.0)
 
 
-@pytest.mark.slow(but=["0.7"])
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.05, 0.7])
 def test_derivatives_are_those_of_differences(temperature, x64):
     x = np.random.default_rng(2).normal(size=9)

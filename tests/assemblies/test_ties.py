@@ -41,7 +41,7 @@ def winner_of_a_tie(brain, grown, other, times, place):
 TIES = [(0.1, 10, 11, 1), (0.05, 20, 21, 1), (0.1, 1000, 1331, 3), (0.075, 1600, 1849, 2)]
 
 
-@pytest.mark.slow(but=["explicit-0.2-5-6-1-False"])
+@pytest.mark.slow
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize(("beta", "grown", "other", "times"), [*TIES, (0.2, 5, 6, 1)])
 @pytest.mark.parametrize("form", ["hashed", "explicit"])

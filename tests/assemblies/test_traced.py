@@ -124,7 +124,7 @@ def as_numbers(tree):
     return [np.asarray(x) for x in jax.tree.leaves(tree)]
 
 
-@pytest.mark.slow(but=["project"])
+@pytest.mark.slow
 @ids(TRACED)
 def test_traced_with_its_arrays_closed_over_and_as_arguments(name):
     given = trees()
@@ -146,7 +146,7 @@ def test_as_outside_of_jit(name):
 
 
 # The parser compiles a large program.
-@pytest.mark.slow(but=[name for name in HOST if name != "parser.parse"])
+@pytest.mark.slow
 @ids(HOST)
 def test_on_the_host_known_arrays_are_read_and_traced_ones_refused(name):
     given, seen = trees(), []

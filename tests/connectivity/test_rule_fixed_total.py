@@ -88,7 +88,7 @@ def test_row_counts_are_multinomial(total):
     assert abs(variance - 1) < 5 * np.sqrt(2 / (rounds * n_pre))
 
 
-@pytest.mark.slow(but=["1"])
+@pytest.mark.slow
 @pytest.mark.parametrize("total", [1, 2])
 def test_with_multapses_every_sequence_of_pairs_is_as_likely(total):
     # Also joint: the targets of a source do not follow from how many it has.

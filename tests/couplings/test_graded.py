@@ -24,7 +24,7 @@ RECEPTORS = {
 }
 
 
-@pytest.mark.slow(but=["current-True"])
+@pytest.mark.slow
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("kind", RECEPTORS)
 def test_release_from_the_voltage(kind, average, x64):

@@ -79,6 +79,7 @@ def test_one_state_reads_as_it_is_recorded():
     assert NET.coupled == ("gap", "quantal")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 @pytest.mark.parametrize("number", [2, 3])
 def test_threads_change_no_bit(number):
@@ -191,6 +192,7 @@ def test_other_populations_and_the_order_change_no_bit():
         np.testing.assert_array_equal(x, want)
 
 
+@pytest.mark.slow
 def test_what_is_set_is_what_is_described():
     described = jn.Coupling("E", "E", RULE, weight=0.25, gain=1.5, name="gap")
     other = build([lif(n=N)], [described, BOTH[1]], DRIVE)

@@ -1,6 +1,7 @@
 """`Attributes:` sections of docstrings are whole, those of private classes too."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -9,13 +10,17 @@ SECTION = re.compile(r"^Attributes:\n(.*?)(?=^\S|\Z)", re.M | re.S)
 ENTRY = re.compile(r"^    (\w[\w, ]*): *(.*)$", re.M)
 
 
+@functools.cache
 def classes():
     """Every class with an `Attributes:` section: where it is, its node, its entries by names."""
+    found = []
     for path in sorted((ROOT / "jaxneuro").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             doc = isinstance(node, ast.ClassDef) and ast.get_docstring(node)
             if doc and (section := SECTION.search(doc)):
-                yield f"{path.name}: {node.name}", node, dict(ENTRY.findall(section[1]))
+                entries = dict(ENTRY.findall(section[1]))
+                found.append((f"{path.name}: {node.name}", node, entries))
+    return found
 
 
 def fields(node):

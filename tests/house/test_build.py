@@ -57,6 +57,7 @@ def _objects(wheel):
     return {path.name: path.stat().st_mtime_ns for path in folder.glob("*-*")}
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_build_compiles_the_files_that_changed_and_no_others(built):
     wheel = built()
@@ -73,6 +74,7 @@ def test_a_build_compiles_the_files_that_changed_and_no_others(built):
     assert first.keys() - _objects(built()).keys() == {x for x in first if x.startswith("draw-")}
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_modules_that_are_no_more_are_not_in_a_wheel(built):
     wheel = built()
@@ -83,6 +85,7 @@ def test_modules_that_are_no_more_are_not_in_a_wheel(built):
     assert "jaxneuro/gone.py" not in zipfile.ZipFile(built()).namelist()
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_wheel_serves_every_python_of_a_platform_or_all_platforms_without_a_compiler(built):
     """Its library is gone from a wheel that was built after it, when the compiler was gone."""

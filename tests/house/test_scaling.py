@@ -78,6 +78,7 @@ def test_two_virtual_devices_spike_as_one():
     assert laid[1].once() > 0.0
 
 
+@pytest.mark.slow
 def test_numberings_are_one_network(capsys):
     options = argparse.Namespace(
         side=8, dimensions=2, radius=1.5, gap=False, seconds=0.002, repeats=1, threads=1

@@ -180,7 +180,7 @@ def test_features_of_a_cpu(tmp_path):
     assert "not known" in found[2]
 
 
-@pytest.mark.slow(but=["0"])
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [None, 0, 60, 100_000])
 def test_a_library_that_does_not_load_is_one_warning(kept, tmp_path):
     code = "from jaxneuro._kernels.native import native_library as f; print(f(), f())"
@@ -197,7 +197,7 @@ def test_a_library_that_does_not_load_is_one_warning(kept, tmp_path):
     assert SLOWER in line
 
 
-@pytest.mark.slow(but=["JAX_PLATFORMS-cuda-JAX_PLATFORMS='cuda'"])
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variable", "value", "row"),
     [("JAXNEURO_NATIVE", "off", "switched off"), ("JAX_PLATFORMS", "cuda", "JAX_PLATFORMS='cuda'")],

@@ -139,6 +139,7 @@ def plausible(unit):
     return is_plausible
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.filterwarnings("ignore::UserWarning")  # numbers that nobody means are written, too
 @given(

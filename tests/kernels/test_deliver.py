@@ -97,6 +97,7 @@ def test_native_equals_reference_bit_for_bit(x64, dtype, data):
     np.testing.assert_array_equal(got, reference(*args))
 
 
+@pytest.mark.slow
 @hypothesis.given(st.data())
 @hypothesis.settings(max_examples=15)
 def test_float64_equals_the_oracle_to_1e_12(x64, data):

@@ -191,6 +191,7 @@ def test_gradient_of_packed_spikes_is_that_of_values(x64):
         assert np.abs(a).max() > 0
 
 
+@pytest.mark.slow
 def test_vmap_of_grad_and_grad_of_vmap_agree(x64):
     case = make_case(np.float64)
     args = operands(case, (3,), np.float64)

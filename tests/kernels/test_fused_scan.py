@@ -103,7 +103,7 @@ def test_equals_the_loop(name, n, shape, every, own):
     check(launch(net, state, inputs, record), loop(net, state, inputs, record))
 
 
-@pytest.mark.slow(but=["HodgkinHuxley"])
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_the_models_of_these_tests_spike(name):
     model, size = MODELS[name]
@@ -241,6 +241,7 @@ def v_sum(x, net, state):
     return jnp.sum(traces["E"]["v"] ** 2)
 
 
+@pytest.mark.slow
 def test_derivatives_are_those_of_the_loop_in_every_bit(monkeypatch):
     model, size = MODELS["LIF, surrogate"]
     net, x = network(model, 9), current(size, (9,))

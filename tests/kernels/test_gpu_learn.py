@@ -163,6 +163,7 @@ def test_rows_that_are_not_visited_stay_as_they_were():
     np.testing.assert_array_equal(got.variables[:, ~mine], old.variables[:, ~mine])
 
 
+@pytest.mark.slow
 def test_frozen_weights_are_delivered_and_kept():
     _, ring, old, learn_inputs = late()
     learn_inputs = learn_inputs._replace(tick=np.bool_(False), learning=np.int32(0))

@@ -77,6 +77,7 @@ def test_equals_numpy_exactly(layout, how):
     np.testing.assert_array_equal(as_numbers(kernel(f, KEY, *layout)), want)
 
 
+@pytest.mark.slow
 def test_the_sums_reach_every_part_and_carry():
     f, n, p = firing(1, 90), 90, 1.0
     want = expected(f, n, p)
@@ -182,6 +183,7 @@ def test_adds_are_relaxed_and_of_integers(monkeypatch):
     assert all(words == [RMWOp.ADD, MemSemantic.RELAXED] for words in seen)
 
 
+@pytest.mark.slow
 def test_without_the_relaxed_add_jax_adds(monkeypatch, caplog):
     caplog.set_level("INFO", "jaxneuro")
     relaxed = lowered()

@@ -137,7 +137,7 @@ def test_native_equals_the_reference(layout):
         assert np.abs(got[1].weights - setting.weights).max() > 0.01
 
 
-@pytest.mark.slow(but=["own delays"])
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["own delays", "tags, own delays"])
 def test_variables_and_shared_numbers(layout):
     setting = Setting(layout, "reward")

@@ -86,7 +86,7 @@ def traces_of(net, signals):
     return jn.scan(net, state, STEPS, signals, record)[1].traces
 
 
-@pytest.mark.slow(but=["0.005", "0.02"])
+@pytest.mark.slow(but=["0.005"])
 @pytest.mark.parametrize("dt", DTS)
 def test_every_variable_moves(dt):
     net = network(dt)

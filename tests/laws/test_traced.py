@@ -110,16 +110,7 @@ def set_each(net, name, values):
     return found
 
 
-@pytest.mark.slow(
-    but=[
-        "few-closed over",
-        "few-argument",
-        "0.005-closed over",
-        "0.005-argument",
-        "0.01-closed over",
-        "0.01-argument",
-    ]
-)
+@pytest.mark.slow(but=["few-argument"])
 @pytest.mark.parametrize("way", ["closed over", "argument"])
 def test_every_parameter_can_be_traced(case, way):
     """Under jit, vmap and grad at once, so that all is traced once."""

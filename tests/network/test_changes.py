@@ -57,6 +57,7 @@ def test_individual_weights():
     np.testing.assert_array_equal(found.other, NET.get("E->I", "weight"))
 
 
+@pytest.mark.slow
 def test_networks_that_were_built_apart():
     net = jn.build(everything(n=7, weight=17.0), 0, 0.1)
     found = {(c.name, c.parameter): c for c in net.changes(NET)}

@@ -78,7 +78,7 @@ def many_chunks(monkeypatch):
     set_chunk(monkeypatch, 300)
 
 
-@pytest.mark.slow(but=["drawn-1"])
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 7])
 @pytest.mark.parametrize(
     "values", [{}, {"weight": lambda i, j: i + 0.5 * j, "delay": 0.3}], ids=["drawn", "computed"]
@@ -215,7 +215,7 @@ def test_progress_in_a_notebook(shell, many_chunks, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.slow(but=["tqdm"])
+@pytest.mark.slow
 @pytest.mark.parametrize("tqdm", [True, False], ids=["tqdm", "a line"])
 def test_progress(tqdm, many_chunks, capsys, monkeypatch):
     if not tqdm:

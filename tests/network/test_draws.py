@@ -25,7 +25,7 @@ def two(rule, n=(400, 500), **values):
     return jn.build(jn.Description(populations, [p]), 3, 0.1)
 
 
-@pytest.mark.slow(but=["uniform"])
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "same"),
     [

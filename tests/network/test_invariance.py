@@ -53,6 +53,7 @@ def test_the_network_is_alive():
     assert BASE[1]["I"].sum() > 20
 
 
+@pytest.mark.slow
 def test_the_order_of_the_description():
     made = drawn()
     backwards = jn.Description(made.populations[::-1], made.projections[::-1], made.stimuli[::-1])

@@ -93,7 +93,7 @@ def kernel_arguments(net, seed, some=0.3, dtype=np.float32):
     return ring, values.astype(dtype), np.int32(5), scale, p.weights, p.table
 
 
-@pytest.mark.slow(but=["certain"])
+@pytest.mark.slow
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 @pytest.mark.parametrize("rule", ["certain", "odd outdegree", "total"])
 def test_the_kernels_agree_bit_for_bit(rule):
@@ -133,7 +133,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(rule, individual):
         np.testing.assert_array_equal(results[0], other)
 
 
-@pytest.mark.slow(but=["total"])
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["probability", "total"])
 def test_gradients_equal_those_of_the_stored_network(x64, rule):
     def gradients(net):

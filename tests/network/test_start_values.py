@@ -105,6 +105,7 @@ def test_draws_depend_on_seed_and_name_alone():
     np.testing.assert_array_equal(start(net, "later", "g"), g)  # one receptor
 
 
+@pytest.mark.slow
 def test_a_receptor_of_a_stimulation_alone_has_start_values():
     each = np.arange(5) / 8
     net = build(stimulate(initial={"g": each}), project(synapse=SLOW))

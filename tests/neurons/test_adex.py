@@ -18,7 +18,7 @@ def exact(model, current, duration):
     return adex_spike_times({k: float(getattr(model, k)) for k in NUMBERS}, current, duration)
 
 
-@pytest.mark.slow(but=["1000 pA"])
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "current"),
     [(AdEx(), 800.0), (AdEx(), 1000.0), (AdEx.adapting(), 500.0), (AdEx.regular_bursting(), 210.0)],

@@ -33,6 +33,7 @@ def test_rheobase(x64):
     assert spikes[:, 1].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t_ref", [0.0, 1.7])
 def test_f_i_curve(t_ref, x64):
     """The mean interval is that of the integral: not rounded up to the grid without t_ref."""

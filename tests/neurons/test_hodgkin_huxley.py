@@ -38,7 +38,7 @@ def test_gates_at_rest(x64):
     np.testing.assert_allclose(gates, [0.05293249, 0.59612075, 0.31767691], atol=5e-9)
 
 
-@pytest.mark.slow(but=["float64"])
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 def test_two_spikes_of_a_pulse(dtype, x64):
     """10 uA/cm2 from 10 to 40 ms, RK4 at 0.01 ms."""
@@ -137,6 +137,7 @@ def test_a_channel_is_added_by_naming_it():
     assert float(replaced.channels[-1].g) == 80.0
 
 
+@pytest.mark.slow
 def test_an_m_current_adapts():
     model = HH(celsius=36.0, q10=1.0).with_channel(ch.PotassiumM(g=0.8, tau_max=300.0))
     gaps = np.diff(steps_of(constant(model, 20.0, 400.0, 0.01)[0]))
@@ -207,6 +208,7 @@ def test_state0_and_the_mean_of_a_signal():
     assert again.populations == {"neurons": 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["celsius", "q10"])
 def test_temperatures_of_their_own(field):
     values = {"celsius": [6.3, 12.0, 18.0], "q10": [1.0, 2.0, 3.0]}[field]

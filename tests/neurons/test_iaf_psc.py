@@ -203,6 +203,7 @@ def test_lif_with_exponential_synapses_comes_near_in_second_order(x64):
     assert ((ratios > 3.9) & (ratios < 4.1)).all(), ratios
 
 
+@pytest.mark.slow
 @with_currents
 def test_currents_go_on_while_v_is_held(model, x64):
     """Held through t_ref/dt steps; what arrives meanwhile is in the currents, jumps are lost."""

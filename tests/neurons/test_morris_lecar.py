@@ -38,6 +38,7 @@ def test_rest_of_hopf_is_unstable_between_the_published_currents(x64):
     np.testing.assert_allclose(current[change], [93.86, 212.0], atol=0.05)
 
 
+@pytest.mark.slow
 def test_rest_of_snlc_vanishes_at_the_published_current(x64):
     v, _, current = map(np.asarray, steady(cast(MorrisLecar.snlc(), jnp.float64)))
     knee = np.flatnonzero(np.diff(current) < 0)[0]
@@ -45,6 +46,7 @@ def test_rest_of_snlc_vanishes_at_the_published_current(x64):
     assert v[knee] == pytest.approx(-29.4, abs=0.1)
 
 
+@pytest.mark.slow
 def test_classes_of_excitability(x64):
     """Type I begins at rate 0, as a square root; type II begins at a high rate."""
     currents = np.array([39.5, 40.2, 40.8, 42.5])

@@ -32,6 +32,7 @@ def test_fitzhugh_nagumo_oscillates_between_the_hopf_currents(x64):
     assert v - v**3 / 3 - (v + 0.7) / 0.8 + currents[0] == pytest.approx(0, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_hindmarsh_rose_rests_without_a_current(x64):
     states, spikes = run(HindmarshRose(), 40_000, 0.05)
     v = float(states.v[-1, 0])

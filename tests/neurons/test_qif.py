@@ -29,6 +29,7 @@ def test_f_i_curve(x64):
         )
 
 
+@pytest.mark.slow
 def test_far_limits_give_the_theta_neuron(x64):
     """From -1500 to 1500 mV the interval is pi c_m / (k D), to 1 %."""
     model = QIF(v_reset=-1550.0, v_peak=1450.0)

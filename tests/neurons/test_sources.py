@@ -64,7 +64,7 @@ def test_replay_of_a_recording():
         np.testing.assert_array_equal(first.events(name), second.events(name))
 
 
-@pytest.mark.slow(but=["Poisson"])
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stimulus", [jn.stimuli.Poisson(400.0), jn.stimuli.Gamma(200.0, 4)], ids=["Poisson", "Gamma"]
 )

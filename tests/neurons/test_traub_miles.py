@@ -47,7 +47,7 @@ def test_it_rests_and_fires(x64):
     assert 0.8 * expected.size <= coarse.sum() <= expected.size
 
 
-@pytest.mark.slow(but=["method0-2000"])
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "steps"), [(rk4, 2000), (None, 20_000)])
 def test_order(method, steps, x64):
     model = TraubMiles() if method is None else TraubMiles(method=method)

@@ -40,7 +40,7 @@ def pairs(dtype):
     return a[keep], b[keep]
 
 
-@pytest.mark.slow(but=["64"])
+@pytest.mark.slow
 @every_dtype
 def test_values(dtype, x64):
     a, b = pairs(dtype)

@@ -125,6 +125,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.slow
 def test_before_its_state_it_is_refused(waiting):
     """And so left to XLA: a program that calls it would fail."""
     assert python("-c", EARLY).startswith("refused: ")

@@ -56,6 +56,7 @@ def test_a_saved_state_goes_on_over_another_number_of_devices(networks, begins, 
         np.testing.assert_allclose(mine, its, rtol=3e-6)
 
 
+@pytest.mark.slow
 def test_a_state_of_one_device_is_taken_by_simulate(networks):
     one, two, _ = networks
     first = jn.simulate(two, 20.0, key=2)
@@ -132,7 +133,7 @@ DESCRIPTIONS = {
 }
 
 
-@pytest.mark.slow(but=["Poisson, many"])
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 def test_any_state_goes_on_over_any_number_of_devices(name, tmp_path):
     """Of every stimulus, release and rule, from 1, 2 and 3 devices to 1, 2 and 3."""

@@ -58,6 +58,7 @@ def test_a_chunk_is_divided_and_the_network_is_not(spiking):
     assert all(len(x.sharding.device_set) == 4 for x in out)
 
 
+@pytest.mark.slow
 def test_fewer_points_than_devices():
     mesh = Mesh(jax.devices()[:8], ("points",))
     result = jn.sweep(lambda x: jnp.sin(x), {"x": np.arange(3.0)}, mesh=mesh)

@@ -61,6 +61,7 @@ def test_chunks_keep_every_bit(reward):
     assert np.ptp(net.weights(state, NAME)) > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 def test_threads_keep_every_bit():
     rng = np.random.default_rng(2)

@@ -13,6 +13,7 @@ def on_disk(*ends):
     return OnDisk(np.array(ends), (4, 3), X.dtype, lambda k: (reads.append(k), parts[k])[1]), reads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [(57,), (0, 10, 10, 11, 30, 57, 57), (20, 57)], ids=str)
 def test_any_index_gives_what_numpy_gives(ends):
     x, _ = on_disk(*ends)

@@ -148,6 +148,7 @@ def test_indices(batch, index, expected):
     np.testing.assert_array_equal(batch[index].counts["in"], counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("index", "expected"),
     [

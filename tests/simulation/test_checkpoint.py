@@ -26,6 +26,7 @@ def plainly(tree):
     return jax.tree.map(lambda x: jax.random.key_data(x) if is_key(x) else x, tree)
 
 
+@pytest.mark.slow
 def test_a_round_trip_is_exact(tmp_path):
     state = jn.simulate(NET, 3.0).state
     adam = optax.adam(1e-3).init(TREE["w"])

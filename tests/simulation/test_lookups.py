@@ -40,6 +40,7 @@ def test_neurons_at_a_step(result, dense):
     assert dense["E"].sum() > 100
 
 
+@pytest.mark.slow
 def test_times_of_a_neuron(result, dense):
     for name in "EI":
         for i in range(NET.populations[name]):

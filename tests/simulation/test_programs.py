@@ -59,6 +59,7 @@ def test_a_second_run_compiles_nothing():
     assert again.compile_s == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not native_available(), reason="kernels in jnp know the lengths")
 def test_a_rebuilt_network_finds_its_program():
     delay = jn.Uniform(0.5, 8.0)

@@ -210,7 +210,7 @@ FEEDS = {
 }
 
 
-@pytest.mark.slow(but=["Direct"])
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "synapse", "name", "warns"), FEEDS.values(), ids=FEEDS.keys())
 def test_a_variable_that_nothing_feeds(model, synapse, name, warns):
     """Another receptor has a current of its own; only a variable that is named is warned of."""
@@ -236,7 +236,7 @@ def test_a_port_of_a_receptor_that_nothing_feeds():
     assert all(part in said[0] for part in ("'r_gaba' of 'A->B'", "Into(Ionotropic(...), 'gaba')"))
 
 
-@pytest.mark.slow(but=["Exponential-False"])
+@pytest.mark.slow
 @pytest.mark.parametrize(("synapse", "warns"), [("Exponential", False), ("Direct", True)])
 def test_a_field_potential_without_the_currents_of_neurons(synapse, warns):
     made = {"Direct": jn.synapses.Direct("ex"), "Exponential": jn.synapses.Exponential(5.0)}

@@ -63,7 +63,7 @@ def parts(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.slow(but=["SonataParts"])
+@pytest.mark.slow
 def test_it_has_the_bits_of_one_run_and_goes_further(tmp_path, parts):
     result = run(tmp_path, 11.1)
     as_one(result)
@@ -303,6 +303,7 @@ def test_samples_of_a_function_need_memory_too(tmp_path, monkeypatch):
         run(tmp_path, record=record)
 
 
+@pytest.mark.slow
 def test_numbers_that_no_file_knows(tmp_path, parts):
     seen, record = [], jn.Record(function=lambda s, _: s.step.astype(jnp.bfloat16), interval=1.0)
     look = lambda r: seen.append(np.asarray(r.function))  # noqa: E731
@@ -409,7 +410,7 @@ def test_hdf5_on_a_full_disk_does_not_crash(tmp_path):
     assert "File too large" in done.stdout
 
 
-@pytest.mark.slow(but=["part-000001.h5"])
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["part-000001.h5", "part-000001.v.h5"])
 def test_a_bit_that_flips_in_hdf5_changes_no_number(saved, tmp_path, file):
     def read():

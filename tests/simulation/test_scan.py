@@ -128,7 +128,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("slope", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
 @pytest.mark.parametrize("made", KINDS.values(), ids=KINDS.keys())
 def test_a_network_closed_over_has_the_bits_of_an_argument(made, slope):
     """XLA folds constants with another rounding; a network has none."""
@@ -145,6 +145,7 @@ def test_a_network_closed_over_has_the_bits_of_an_argument(made, slope):
     assert len(np.unique(np.asarray(given), axis=0)) == 6
 
 
+@pytest.mark.slow
 def test_one_program_for_new_values():
     traces = []
 

@@ -59,6 +59,7 @@ def test_traces_as_a_table(result):
         result.traces_to_pandas("I")
 
 
+@pytest.mark.slow
 def test_spikes_as_neo(result):
     import neo
 
@@ -157,6 +158,7 @@ def test_signals_as_xarray(all_kinds):
 START = datetime.datetime(2026, 11, 27, 9, tzinfo=datetime.UTC)
 
 
+@pytest.mark.slow
 def test_a_run_as_nwb(all_kinds, tmp_path):
     pynwb = pytest.importorskip("pynwb")
     with pynwb.NWBHDF5IO(tmp_path / "run.nwb", "w") as io:

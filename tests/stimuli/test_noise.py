@@ -80,6 +80,7 @@ def test_noises_are_independent(model):
         assert abs(r) < 5 / np.sqrt(N), what
 
 
+@pytest.mark.slow
 @every_noise
 def test_a_run_in_pieces_is_the_whole_run(model):
     ready = prepare(model, 50)
