@@ -25,7 +25,7 @@ from jaxneuro._kernels.cpu import LARGEST, shrink, store_folder
 OURS = "JAX_COMPILATION_CACHE_DIR" not in os.environ  # and not a folder of somebody's own
 # A process that holds more than so many MB frees its programs before the next group: not after
 # each group, for what JAX itself is made of would be traced and loaded again every time.
-FULL_MB = 1000
+FULL_MB = 1250
 # How a test starts a Python in which warnings are errors.
 STRICT = [
     *("-W", "error"),
