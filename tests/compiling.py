@@ -1,4 +1,4 @@
-"""How the tests compile, and what: counted per test, the files that compile most shown at the end.
+"""How the tests compile, and what: counted per test, the files that take most shown at the end.
 
 A test costs what its programs cost. So XLA makes slower code in half the time, but where
 `JAXNEURO_THOROUGH` is set, as `make test-all` does: there it makes the code that users get, and
@@ -12,7 +12,9 @@ import json
 import os
 import resource
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import pytest
@@ -22,13 +24,36 @@ THOROUGH = "JAXNEURO_THOROUGH" in os.environ
 # JAX tells how long it took to get a program, and before that, how long to load it where it did.
 GOT = "/jax/core/compile/backend_compile_duration"
 LOADED = "/jax/compilation_cache/cache_retrieval_time_sec"
-NAME = (
-    "programs compiled, seconds of compiling, programs from disk, seconds of cores, MB of the "
-    "process"
-)
+COST = "cost"
 FILES = 10
 
 _programs, _seconds, _loaded, _cores = 0, 0.0, 0, 0.0
+
+
+class Cost(NamedTuple):
+    """The cost of a test, or of several. The first test of a process has the cost of its start.
+
+    Attributes:
+        programs: compiled programs.
+        compiling: time of compiling [s].
+        loaded: programs from disk.
+        wall: wall time [s].
+        cores: CPU time of the process and of those that it started [s].
+        memory: the largest so far [MB].
+    """
+
+    programs: int = 0
+    compiling: float = 0.0
+    loaded: int = 0
+    wall: float = 0.0
+    cores: float = 0.0
+    memory: int = 0
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """The cost of all of them."""
+    costs = list(costs)
+    return Cost(*map(sum, zip(*costs)))._replace(memory=max(x.memory for x in costs))
 
 
 def set_flags() -> None:
@@ -63,46 +88,47 @@ def pytest_runtest_makereport(item, call):
     """A process sends what a test compiled with the report of its teardown."""
     global _programs, _seconds, _loaded, _cores
     if call.when == "teardown":
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 // 10**6  # Linux: KiB
         cores = sum(os.times()[:4])
-        counts = [_programs, _seconds, _loaded, cores - _cores, memory]
-        item.user_properties.append((NAME, counts))
+        cost = [_programs, _seconds, _loaded, 0.0, cores - _cores, memory]
+        item.user_properties.append((COST, cost))
         _programs, _seconds, _loaded, _cores = 0, 0.0, 0, cores
 
 
 class Report:
-    """Of each test: programs, seconds of compiling, programs from disk, wall time, cores, MB."""
+    """The cost of each test, for the end of the session and for `--compile-table`."""
 
     def __init__(self, table: str | None):
         self.table = table
-        self.tests = collections.defaultdict(lambda: [0, 0.0, 0, 0.0, 0.0, 0])
-        self.memory, self.start = 0, time.perf_counter()
+        self.tests: dict[str, Cost] = {}
+        self.start = time.perf_counter()
 
     def pytest_runtest_logreport(self, report):
-        mine = self.tests[report.nodeid]
-        mine[3] += report.duration
+        cost = self.tests.get(report.nodeid, Cost())
+        wall = cost.wall + report.duration
         if report.when == "teardown":
-            *counts, cores, memory = dict(report.user_properties)[NAME]
-            mine[:3], mine[4:] = counts, (cores, memory)
-            self.memory = max(self.memory, memory)
+            cost = Cost(*dict(report.user_properties)[COST])
+        self.tests[report.nodeid] = cost._replace(wall=wall)
 
     def pytest_terminal_summary(self, terminalreporter):
-        files = collections.defaultdict(lambda: [0, 0.0, 0, 0.0, 0.0, 0])
-        for name, counts in self.tests.items():
-            file = name.split("::")[0]
-            files[file] = [a + b for a, b in zip(files[file], counts)]
+        if not self.tests:
+            return
+        files = collections.defaultdict(list)
+        for name, cost in self.tests.items():
+            files[name.split("::")[0]].append(cost)
+        files = {file: total(costs) for file, costs in files.items()}
         if self.table:
             Path(self.table).write_text(json.dumps({"files": files, "tests": self.tests}, indent=1))
-        if not files:
-            return
-        programs, seconds, loaded, wall, cores, _ = map(sum, zip(*files.values()))
+        all_of_them = total(files.values())
         write = terminalreporter.write_line
         spent = time.perf_counter() - self.start
-        write(f"{spent:.0f} s of wall time, {cores:.0f} s of the cores")
+        write(f"{spent:.0f} s of wall time, {all_of_them.cores:.0f} s of the cores")
         write(
-            f"{programs} programs compiled in {seconds:.0f} s of {wall:.0f} s, {loaded} loaded "
-            f"from disk; the largest process {self.memory:,} MB. Files that compile most:"
+            f"{all_of_them.programs} programs compiled in {all_of_them.compiling:.0f} s, "
+            f"{all_of_them.loaded} loaded from disk; the largest process "
+            f"{all_of_them.memory:,} MB. Files that take most:"
         )
-        for file in sorted(files, key=lambda name: -files[name][1])[:FILES]:
-            programs, seconds, _, _, cores, _ = files[file]
-            write(f"{programs:6} programs {seconds:7.1f} s of {cores:7.1f} s  {file}")
+        for file in sorted(files, key=lambda name: -files[name].cores)[:FILES]:
+            cost = files[file]
+            compiled = f"{cost.programs:4} programs in {cost.compiling:5.1f} s"
+            write(f"{cost.cores:7.1f} s, {compiled}  {file}")

@@ -7,6 +7,7 @@ nor does `make test-all`.
 
 import functools
 import importlib
+import types
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -17,9 +18,10 @@ from jaxneuro._build.contract import user_part
 
 
 def _kind(x: Any) -> Hashable:
-    """What a trace sees of an argument; a `TypeError` later if that cannot be hashed."""
-    if callable(x) and hasattr(x, "__code__"):
-        return x.__code__, *map(_kind, [c.cell_contents for c in x.__closure__ or ()])
+    """What decides the trace of an argument; it cannot be hashed if the argument cannot."""
+    if isinstance(x, types.FunctionType):
+        closed = [c.cell_contents for c in x.__closure__ or ()]
+        return x.__code__, *map(_kind, [*closed, *(x.__defaults__ or ())])
     leaves, structure = jax.tree.flatten(x)
     if not leaves or structure.num_nodes == 1:  # no tree: a number such as dt, or a text
         return type(x), x

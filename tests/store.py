@@ -55,9 +55,9 @@ def use_store() -> None:
 
 def free_programs() -> None:
     """Forgets every compiled program: those of a finished file are of no more use."""
-    from jaxneuro._run import chunks as _program
+    from jaxneuro._run import chunks
 
-    _program._programs.clear()
+    chunks._programs.clear()
     jax.clear_caches()
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):  # what is free goes back to the system

@@ -285,12 +285,17 @@ class OwnKind(spec.Kind):
     """A recorder of a user: a hashable value with a method `sample(net, state, output)`."""
 
     def convert(self, value: Any) -> Any:
-        if isinstance(value, type) or not callable(getattr(value, "sample", None)):
+        if not callable(getattr(value, "sample", None)):
             raise spec.Unfit("a value with a method sample(net, state, output)")
+        if isinstance(value, type):
+            raise spec.Unfit("a recorder and not a class: call it")
         try:
             hash(value)
         except TypeError:
             raise spec.Unfit("hashable, such as a dataclass with frozen=True") from None
+        # Programs and saved runs know a recorder by its values.
+        if type(value).__hash__ is object.__hash__ and getattr(value, "__dict__", None):
+            raise spec.Unfit("equal to another with its values, as a dataclass with frozen=True is")
         return value
 
 

@@ -84,6 +84,16 @@ def test_saved_runs(run, tmp_path):
         jn.simulate(NET, 30.0, record=other, save=tmp_path / "run", every=5.0)
 
 
+class Mean:
+    def sample(self, net, state, output):
+        return net.read(state, "E", "v").mean()
+
+
+class Above(Mean):
+    def __init__(self, v):
+        self.v = v
+
+
 @pytest.mark.parametrize(
     ("name", "recorder"),
     [
@@ -91,10 +101,15 @@ def test_saved_runs(run, tmp_path):
         ("mine", Quantiles),  # a class
         ("mine", lambda net, state, output: state.step),
         ("mine", Quantiles("E", [0.5])),  # cannot be hashed
+        ("mine", Above(-60.0)),  # not equal to another with its values
     ],
 )
 def test_refused(name, recorder):
     assert_refused(lambda: jn.Record(recorders={name: recorder}), "Record", "recorders")
+
+
+def test_what_has_no_values_needs_no_dataclass():
+    jn.Record(recorders={"mine": Mean()})
 
 
 def test_a_network_that_does_not_fit():
