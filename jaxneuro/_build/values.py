@@ -132,7 +132,7 @@ class Values:
             if x.shape not in ((), (n,)):
                 raise spec.Unfit("one number per connection", f"shape {x.shape} for {n}")
         except spec.Unfit as error:
-            must = f"a function that gives {error.must}"
+            must = f"{error.must} (what its function gives)"
             got = brief(values) if error.got is None else error.got
             raise InvalidValueError(self.label, self.what, must, got, error.hint) from None
         return np.broadcast_to(x, (n,))
