@@ -15,7 +15,7 @@ CHECKED = (
     *("_numerics", "_tables", "_network", "_mesh", "_build", "_run"),
     *("analysis", "connectivity", "space", "assemblies"),
 )
-if compiling.THOROUGH:
+if os.environ.get("JAXNEURO_CHECK_SHAPES"):
     jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
     jaxtyping.install_import_hook([f"jaxneuro.{x}" for x in CHECKED], f"{shapes.__name__}.arrays")
 

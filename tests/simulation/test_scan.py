@@ -129,6 +129,7 @@ KINDS = {
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("slope", [False, True])
 @pytest.mark.parametrize("made", KINDS.values(), ids=KINDS.keys())
 def test_a_network_closed_over_has_the_bits_of_an_argument(made, slope):
     """XLA folds constants with another rounding; a network has none."""
