@@ -21,6 +21,9 @@ import pytest
 
 THOROUGH = "JAXNEURO_THOROUGH" in os.environ
 
+# Options for the bits of formulas as they stand: else x / 7 becomes x * (1 / 7).
+AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}
+
 # JAX tells how long it took to get a program, and before that, how long to load it where it did.
 GOT = "/jax/core/compile/backend_compile_duration"
 LOADED = "/jax/compilation_cache/cache_retrieval_time_sec"

@@ -295,7 +295,7 @@ class OwnKind(spec.Kind):
             raise spec.Unfit("hashable, such as a dataclass with frozen=True") from None
         # Programs and saved runs know a recorder by its values.
         if type(value).__hash__ is object.__hash__ and getattr(value, "__dict__", None):
-            raise spec.Unfit("equal to another with its values, as a dataclass with frozen=True is")
+            raise spec.Unfit("a dataclass with frozen=True, since it has attributes")
         return value
 
 

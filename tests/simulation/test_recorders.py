@@ -101,7 +101,7 @@ class Above(Mean):
         ("mine", Quantiles),  # a class
         ("mine", lambda net, state, output: state.step),
         ("mine", Quantiles("E", [0.5])),  # cannot be hashed
-        ("mine", Above(-60.0)),  # not equal to another with its values
+        ("mine", Above(-60.0)),  # attributes, but no dataclass
     ],
 )
 def test_refused(name, recorder):
