@@ -26,10 +26,11 @@ small-demo: $(DEMO)
 test: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow and not science" -n 2 --dist loadgroup
 
-# What `make test` leaves out, then kernels, networks and the laws with the shapes of arrays checked, both with
-# the code that users get (`tests/compiling.py`); and `make gpu-check` where it has been called before.
+# What `make test` leaves out. Then, with the code that users get (`tests/compiling.py`), what needs that; and
+# kernels, networks and the laws with the shapes of arrays checked. `make gpu-check` where it has been called before.
 test-all: $(STAMP)
-	JAXNEURO_THOROUGH=1 $(BIN)/python -m pytest -m "slow and not science" -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -m "slow and not thorough and not science" -n 2 --dist loadgroup
+	JAXNEURO_THOROUGH=1 $(BIN)/python -m pytest -m thorough -n 2 --dist loadgroup
 	JAXNEURO_THOROUGH=1 JAXNEURO_CHECK_SHAPES=1 $(BIN)/python -m pytest -m "not slow and not science" \
 	  -n 2 --dist loadgroup tests/kernels tests/network tests/laws/test_laws.py
 	if [ -f $(GPU)/newest/.installed ]; then $(MAKE) gpu-check; fi

@@ -85,7 +85,7 @@ class ByGroup(xdist.scheduler.LoadScopeScheduling):
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
 def pytest_collection_modifyitems(config, items):
-    """Takes `slow(but=[...])` from the cases that it names: `make test` runs these."""
+    """Takes `slow(but=[...])` from the cases that it names, and makes slow what is `thorough`."""
     found, whole = {}, not any("::" in arg for arg in config.args)
     for item in items:
         for mark in [mark for mark in item.own_markers if "but" in mark.kwargs]:
@@ -94,8 +94,10 @@ def pytest_collection_modifyitems(config, items):
             found[name] = found.get(name, False) or kept
             if kept:
                 item.own_markers.remove(mark)
+        if item.get_closest_marker("thorough"):
+            item.add_marker("slow")
     if whole and (gone := [name for name, kept in found.items() if not kept]):
-        raise pytest.UsageError(f"slow(but=...) names no case of {', '.join(gone)}")
+        raise pytest.UsageError(f"but=[...] names no case of {', '.join(gone)}")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -63,7 +63,7 @@ def main(tmp_path, monkeypatch):
     return lambda *arguments: main([str(x) for x in arguments])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_run_is_saved(net, tmp_path):
     options = ("--seconds", 0.05, "--dt", 0.5, "--seed", 3, "--record", "I:v", "E->I:current")
     done = run(

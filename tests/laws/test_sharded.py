@@ -21,8 +21,7 @@ def specs(tree, axis):
     return jax.tree.map(of, tree)
 
 
-# Of some models, code that is not optimised has other bits on eight devices.
-@pytest.mark.slow(but=["EscapeRateLIF", "OrnsteinUhlenbeck", "QuantalRelease"])
+@pytest.mark.thorough(but=["EscapeRateLIF", "OrnsteinUhlenbeck", "QuantalRelease"])
 @pytest.mark.parametrize("name", NAMES)
 def test_sharded_equals_unsharded(name):
     model = spread(CASES[name], FACTORS)

@@ -79,7 +79,7 @@ def test_results_do_not_depend_on_others_or_on_the_order():
         np.testing.assert_array_equal(again[name], v[name])
 
 
-@pytest.mark.slow(but=["receptors"])
+@pytest.mark.thorough(but=["receptors"])
 @pytest.mark.parametrize("kind", ["receptors", "layers"])
 def test_sums_do_not_depend_on_others(kind):
     """Three floats are added in an order that another population must not change."""

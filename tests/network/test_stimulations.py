@@ -35,7 +35,7 @@ def build(sizes, *stimuli, key=0, model=None, projections=(), dtype=jnp.float32)
     return jn.build(jn.Description(populations, projections, stimuli), key, DT, dtype)
 
 
-@pytest.mark.slow(but=["fast-0.1"])
+@pytest.mark.thorough(but=["fast-0.1"])
 @pytest.mark.parametrize(("name", "delay"), [("fast", 0.1), ("open", 0.7), ("jump", 0.3)])
 def test_a_spike_arrives_as_that_of_a_projection(name, delay):
     """The same voltages, bit for bit, as with a source that spikes the delay before."""

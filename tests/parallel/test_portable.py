@@ -133,8 +133,11 @@ DESCRIPTIONS = {
 }
 
 
+THOROUGH = [pytest.param(name, marks=pytest.mark.thorough) for name in ("stimuli", "releases")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DESCRIPTIONS)
+@pytest.mark.parametrize("name", [*THOROUGH, *list(DESCRIPTIONS)[2:]])
 def test_any_state_goes_on_over_any_number_of_devices(name, tmp_path):
     """Of every stimulus, release and rule, from 1, 2 and 3 devices to 1, 2 and 3."""
     one = jn.build(DESCRIPTIONS[name], 1, 0.1)

@@ -85,7 +85,7 @@ def recorded(result):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_processes_give_the_bits_of_one_and_end_when_one_dies(tmp_path):
     """Weights, voltages and spikes; then process 1 is killed in the middle of a run.
 
