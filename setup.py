@@ -21,7 +21,17 @@ WINDOWS = platform.system() == "Windows"
 NATIVE = Path("jaxneuro/_kernels/native")
 OBJECTS = Path("build/objects")
 SOURCES = (
-    *("assembly", "draw", "exchange", "gather", "k_cap", "kernels", "learn", "new_sources"),
+    *(
+        "assembly",
+        "cotangents",
+        "draw",
+        "exchange",
+        "gather",
+        "k_cap",
+        "kernels",
+        "learn",
+        "new_sources",
+    ),
     *("operands", "poisson", "short_term"),
 )
 

@@ -7,7 +7,9 @@ derivative of a spike. The derivative of S(v) alone would count a voltage near t
 in each step, 10 to 1000 times what a difference gives.
 """
 
+import contextvars
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -28,12 +30,22 @@ class Surrogate(Model):
     """The role of a surrogate for a spike: the slope of a smooth step with respect to v - v_th.
 
     `slope(x)` is the slope at x = v - v_th [mV], of the same shape. Its area is 1, the height of
-    the step, or else every spike on the way of a gradient makes it larger or smaller.
+    the step, or else every spike on the way of a gradient makes it larger or smaller. A gradient
+    visits the synapses of the neurons whose spike has a derivative in a step: with a `cutoff` these
+    are few.
 
     Reference:
         Neftci, Mostafa, Zenke (2019), Surrogate gradient learning in spiking neural networks,
         doi:10.1109/MSP.2019.2931595.
     """
+
+    cutoff: float | None = spec.field(
+        spec.Maybe(spec.Number("mV", above=0.0)),
+        default=None,
+        kw_only=True,
+        static=True,
+        doc="the slope counts as 0 where v is further from the threshold; None for nowhere",
+    )
 
     @abstractmethod
     def slope(self, x: jax.Array) -> jax.Array: ...
@@ -71,15 +83,52 @@ def surrogate_field() -> Any:
     return spec.field(spec.Maybe(spec.Of(Surrogate)), default=None, doc=words)
 
 
+# The spikes that were made while a step runs, and which neurons have a derivative in each.
+_made: contextvars.ContextVar[list | None] = contextvars.ContextVar("made", default=None)
+
+
+def with_counted(step: Callable) -> Callable:
+    """A step of neurons whose second result is (spikes, counted).
+
+    `counted` is bool (n,): whose spike has a derivative in this step. It is None, for all of them,
+    where the spikes are not those that `threshold` or `crossing` returned but made from them.
+    """
+
+    def run(*operands: Any) -> Any:
+        token = _made.set(made := [])
+        try:
+            state, spikes = step(*operands)
+        finally:
+            _made.reset(token)
+        return state, (spikes, next((counted for x, counted in made if x is spikes), None))
+
+    return run
+
+
+def _spikes(fired: Any, before: Any, x: Any, rising: Any, surrogate: Surrogate) -> jax.Array:
+    """Spikes as floats; `before` and `x` are distances from the threshold, `rising` bool (n,)."""
+    counted = rising & (_near(before, surrogate) | _near(x, surrogate))
+    spikes = _spike(fired, before, x, counted, surrogate)
+    if (made := _made.get()) is not None:
+        made.append((spikes, counted))
+    return spikes
+
+
+def _near(x: Any, surrogate: Surrogate) -> Any:
+    """Whether the slope counts there."""
+    return np.True_ if surrogate.cutoff is None else jnp.abs(x) <= surrogate.cutoff
+
+
 @jax.custom_jvp
-def _spike(spikes: Any, before: Any, x: Any, counted: Any, surrogate: Surrogate) -> jax.Array:
-    return spikes.astype(x.dtype)
+def _spike(fired: Any, before: Any, x: Any, counted: Any, surrogate: Surrogate) -> jax.Array:
+    return fired.astype(x.dtype)
 
 
 @_spike.defjvp
 def _spike_jvp(primals: Any, tangents: Any) -> Any:
     _, before, x, counted, surrogate = primals
-    rise = surrogate.slope(x) * tangents[2] - surrogate.slope(before) * tangents[1]
+    slope = lambda x: jnp.where(_near(x, surrogate), surrogate.slope(x), 0.0)  # noqa: E731
+    rise = slope(x) * tangents[2] - slope(before) * tangents[1]
     return _spike(*primals), jnp.where(counted, rise, jnp.zeros_like(rise))
 
 
@@ -121,8 +170,8 @@ def threshold(
         must = "v at the start of the step, after the reset, where there is a surrogate"
         raise spec.InvalidValueError("threshold", "before", must, "None")
     middle = v_th if onset is None else onset
-    counted = (v >= before) & (before < middle)
-    return _spike(fired, before - middle, v - middle, counted, surrogate), fired
+    rising = (v >= before) & (before < middle)
+    return _spikes(fired, before - middle, v - middle, rising, surrogate), fired
 
 
 def crossing(
@@ -149,4 +198,4 @@ def crossing(
     fired = threshold(v, v_th)[1] & (before < v_th)
     if surrogate is None:
         return fired
-    return _spike(fired, before - v_th, v - v_th, v >= before, surrogate)
+    return _spikes(fired, before - v_th, v - v_th, v >= before, surrogate)

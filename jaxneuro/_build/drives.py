@@ -74,7 +74,8 @@ def check_neuron(
     state = traced_state(owner, lambda n: initial_state(model, n), dtype)
     call = lambda m, s, d: m.step(s, d, dt)  # noqa: E731
     closed, (_, spikes) = step(owner, model, call, state, (drive,), _TAKES_DRIVE, laid_by=laid_by)
-    if is_own(model) and jnp.issubdtype(spikes.dtype, jnp.floating):
+    # Of inputs it is asked in a run, where parameters may be traced: `build` has seen the spikes.
+    if not inputs and is_own(model) and jnp.issubdtype(spikes.dtype, jnp.floating):
         _check_spikes(owner, closed, model, state, drive)
     parts = [part for part in Drive._fields if part in origins] + ports
     jaxpr = closed.jaxpr

@@ -98,7 +98,7 @@ def native_update(
     target: str,
     operands: Sequence[jax.Array],
     count: int,
-    made: Sequence[jax.Array] = (),
+    made: Sequence[jax.Array | jax.ShapeDtypeStruct] = (),
     **attributes: Any,
 ) -> tuple[jax.Array, ...]:
     """Calls the native function `target`, which changes its first `count` operands in place.

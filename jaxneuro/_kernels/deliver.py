@@ -20,7 +20,8 @@ from jaxtyping import Array, Float, Num
 from .._arrays import AnyArray
 from .call import batched, by_platform, native_call, over_batch
 from .clock import Clock, Step
-from .deliver_reference import deliver_gradient, deliver_reference, product_dtype
+from .cotangents import value_cotangents, weight_cotangents
+from .deliver_reference import clear_slot, deliver_reference, product_dtype
 from .gpu import deliver_on_gpu
 from .native import native_available
 from .spike_output import SpikeOutput
@@ -47,7 +48,7 @@ def deliver(
     the slot of `step` itself, which has been read, is set to 0 first. Delays are 1 to slots - 1, or
     1 where there is one slot (`ring_slots`).
 
-    The gradient is that of this linear map (cost: all synapses); `vmap` shares the table.
+    The gradient is that of this linear map: `_kernels/cotangents.py`. `vmap` shares the table.
 
     Raises:
         InvalidValueError: for a batched table, and for the gradient of a ring of integers.
@@ -74,10 +75,21 @@ def _forward(ring, released, step, scale, weights, table, clear):
 
 def _backward(clear, residuals, ring_bar):
     released, step, scale, weights, table = residuals
-    ring_bar, values_bar, scale_bar, weights_bar = deliver_gradient(
-        ring_bar, released, step.now, scale, weights, table, clear
-    )
-    return ring_bar, SpikeOutput(None, values_bar), None, scale_bar, weights_bar, None  # type: ignore[arg-type]
+    # Of what nobody asks for XLA computes nothing.
+    before, values_bar = ring_bar, None
+    if released.values is not None:
+        counted, n = released.slopes(), released.values.shape[0]
+        before, values_bar = value_cotangents(
+            ring_bar, counted, step, scale, weights, table, n, clear
+        )
+        values_bar = values_bar.astype(released.values.dtype)
+    elif clear:
+        before = clear_slot(ring_bar, step.now)
+    arrived = jnp.roll(ring_bar, -1 - step.now, axis=0)
+    now = jax.tree.map(lambda x: x[None], released)
+    scale_bar, weights_bar = weight_cotangents(arrived, now, scale, weights, table)
+    bars = scale_bar.astype(scale.dtype), weights_bar.astype(weights.dtype)
+    return before, SpikeOutput(None, values_bar), None, *bars, None  # type: ignore[arg-type]
 
 
 _deliver.defvjp(_forward, _backward)
@@ -118,14 +130,9 @@ def _reference(clear: bool) -> Any:
 def _native(clear: bool) -> Any:
     def run(ring, bits, values, first, since, scale, weights, table):
         dtype, step = product_dtype(ring), first + since
-        columns = (
-            *(table.sections, table.pointers, table.targets, table.tags, table.delays),
-            *(table.block_offset, table.block_delay, table.block_span),
-            *(table.draws, table.draw_tables),
-        )
         return native_call(
             "jaxneuro_deliver",
-            (ring, bits, values.astype(dtype), step, scale.astype(dtype), weights, *columns),
+            (ring, bits, values.astype(dtype), step, scale.astype(dtype), weights, *table.columns),
             ring.shape,
             ring.dtype,
             in_place=0,

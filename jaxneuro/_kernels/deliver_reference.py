@@ -185,17 +185,14 @@ def _drawn_rows(table: Table, rows: Rows, step: Any, slots: int) -> RedrawnRows 
     return RedrawnRows(table, read_sections(table), rows, step, slots)
 
 
-def deliver_gradient(
-    ring_bar, released: SpikeOutput, step, scale, weights, table: Table, clear: bool
-):
-    """The transpose of `deliver`, which is linear in ring, values, scale and weights.
+def deliver_gradient(ring_bar, released: SpikeOutput, step, scale, weights, table: Table):
+    """The transpose of `deliver`, which is linear in values, scale and weights.
 
     Visits every synapse, of silent sources too: the map's matrix does not depend on
-    who is silent. Returns the cotangents of (ring, release values, scale, weights).
+    who is silent. Returns the cotangents of (release values, scale, weights).
     """
-    ring_out = clear_slot(ring_bar, step) if clear else ring_bar
     dtype, slots = ring_bar.dtype, ring_bar.shape[0]
-    value = released.dense(dtype)
+    scale, value = scale.astype(dtype), released.dense(dtype)
     scale_bar, weights_bar = jnp.zeros(scale.shape, dtype), jnp.zeros(weights.shape, dtype)
     value_bar = jnp.zeros_like(value)
     if table.n_stored:
@@ -209,11 +206,7 @@ def deliver_gradient(
             weights_bar = weights_bar.at[index].add(x * scale[s.block], mode="drop")
         value_bar = value_bar.at[s.source].add(y * scale[s.block] * own)
     drawn = _drawn_rows(table, expand_rows(table), step, slots) if table.n_rows else None
-    if drawn is not None:
-        bars = redrawn_gradient(drawn, ring_bar, value, scale, weights)
-        scale_bar, weights_bar, value_bar = (
-            a + b for a, b in zip((scale_bar, weights_bar, value_bar), bars)
-        )
-    scale_bar, weights_bar = scale_bar.astype(scale.dtype), weights_bar.astype(weights.dtype)
-    values_bar = None if released.values is None else value_bar.astype(released.values.dtype)
-    return ring_out, values_bar, scale_bar, weights_bar
+    if drawn is None:
+        return value_bar, scale_bar, weights_bar
+    scale_more, weights_more, value_more = redrawn_gradient(drawn, ring_bar, value, scale, weights)
+    return value_bar + value_more, scale_bar + scale_more, weights_bar + weights_more

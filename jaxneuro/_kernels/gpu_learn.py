@@ -121,7 +121,7 @@ def learn_pallas(
 
 def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
     """What the kernel only reads, by name."""
-    bits, values = learn_inputs.released
+    bits, values = learn_inputs.released[:2]
     operands = {
         "bits": bits,
         **({} if values is None else {"values": values}),

@@ -24,6 +24,7 @@ _KERNELS = (
     *("counted_input", "deliver", "draw_gap_rows", "gather", "hashed_input", "k_cap", "k_cap_wide"),
     *("learn", "listed_input", "log_events", "materialize", "merge_bits", "new_past_inputs"),
     *("new_sources", "pack", "poisson", "rescale", "short_term", "stored_input", "target_sums"),
+    *("value_cotangents", "weight_cotangents"),
 )
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
 _BITS = (*(_POINTER, _SIZE, _SIZE, _SIZE, _SIZE), *(_SIZE, _POINTER))  # pieces and their counts

@@ -19,22 +19,37 @@ class SpikeOutput(NamedTuple):
         bits: uint8, one bit per source, from `pack`.
         values: floating (sources,), 0 where the bit is not set, or None if every source that
             released something released 1 (a spike).
+        counted: uint8, one bit per source whose value has a derivative, None if all may have one.
     """
 
     bits: UInt8[Array, "*steps bytes"]
     values: Float[Array, "*steps sources"] | None = None
+    counted: UInt8[Array, "*steps bytes"] | None = None
 
     @classmethod
-    def of_spikes(cls, spikes: AnyArray) -> "SpikeOutput":
-        """Spikes (n,): boolean, or floating where gradients go through them."""
+    def of_spikes(cls, spikes: AnyArray, counted: AnyArray | None = None) -> "SpikeOutput":
+        """Spikes (n,): boolean, or floating where gradients go through those that are `counted`."""
         if spikes.dtype == bool:
             return cls(pack(spikes))
-        return cls(pack(spikes > 0), jnp.asarray(spikes))
+        own = None if counted is None else pack(counted)
+        return cls(pack(spikes > 0), jnp.asarray(spikes), own)
 
     @classmethod
     def of_values(cls, values: AnyArray) -> "SpikeOutput":
         """Any numbers (n,); 0 releases nothing."""
         return cls(pack(values != 0), jnp.asarray(values))
+
+    def with_values(self, values: AnyArray) -> "SpikeOutput":
+        """What spikes release, (n,): it has a derivative where a spike is, or has one."""
+        counted = self.bits
+        if self.values is not None:
+            counted = None if self.counted is None else self.counted | self.bits
+        return SpikeOutput(self.bits, jnp.asarray(values), counted)
+
+    def slopes(self) -> Any:
+        """One bit per source whose value may have a derivative, uint8 (bytes,)."""
+        assert self.values is not None
+        return pack(jnp.ones(self.values.shape, bool)) if self.counted is None else self.counted
 
     @classmethod
     def of_operands(cls, bits: jax.Array, values: jax.Array) -> "SpikeOutput":

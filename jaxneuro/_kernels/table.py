@@ -72,6 +72,15 @@ class Table(eqx.Module):
     n_targets: int = eqx.field(static=True)
 
     @property
+    def columns(self) -> tuple[AnyArray, ...]:
+        """What native code reads, in the order of `native/table_operands.h`."""
+        return (
+            *(self.sections, self.pointers, self.targets, self.tags, self.delays),
+            *(self.block_offset, self.block_delay, self.block_span),
+            *(self.draws, self.draw_tables),
+        )
+
+    @property
     def n_stored(self) -> int:
         """Synapses in the columns."""
         return self.targets.shape[0]

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float, Int32, Num, Shaped, UInt32
+from jaxtyping import Array, Bool, Float, Int32, Num, Shaped, UInt32
 
 from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
@@ -35,6 +35,7 @@ from .._numerics.streams import (
     stream_key,
     stream_keys,
 )
+from ..surrogates import with_counted
 from .members import Seed, as_floating, expand
 from .stimuli import StimulusGroup, place
 
@@ -144,12 +145,40 @@ def empty_ring(slots: int, inputs: int, n: int, dtype: np.dtype) -> Num[Array, "
 
 
 def arrivals(
-    ring: Num[Array, "slots places"], step: Int32[Array, ""], inputs: int
-) -> Num[Array, "inputs n"]:
-    """What arrives at the end of `step`: (inputs, n)."""
+    ring: Num[Array, "slots places"], step: Int32[Array, ""], tap: Float[Array, " places"] | None
+) -> tuple[Num[Array, "slots places"], Num[Array, " places"]]:
+    """The ring, unchanged, and what arrives at the end of `step`.
+
+    Its derivative is made in place: by adding the two results JAX would make another ring in every
+    step. `tap` is 0, and its derivative that of what is in the slot (`_run/gradient.py`).
+    """
+    return _arrivals(ring, step, tap)
+
+
+def slot_of(ring: Num[Array, "slots places"], step: Int32[Array, ""]) -> Num[Array, " places"]:
+    """What arrives at the end of `step`."""
     slot = lax.rem(step, jnp.int32(ring.shape[0]))
-    now = lax.dynamic_index_in_dim(ring, slot, 0, keepdims=False)
-    return now.reshape(inputs, ring.shape[1] // max(inputs, 1))
+    return lax.dynamic_index_in_dim(ring, slot, 0, keepdims=False)
+
+
+@jax.custom_vjp
+def _arrivals(ring, step, tap):
+    return ring, slot_of(ring, step)
+
+
+def _arrivals_forward(ring, step, tap):
+    return _arrivals(ring, step, tap), (step, tap)
+
+
+def _arrivals_backward(residuals, bars):
+    (step, tap), (ring_bar, arrived_bar) = residuals, bars
+    slot = lax.rem(step, jnp.int32(ring_bar.shape[0]))
+    new = slot_of(ring_bar, step) + arrived_bar
+    ring_bar = lax.dynamic_update_index_in_dim(ring_bar, new, slot, 0)
+    return ring_bar, None, None if tap is None else new
+
+
+_arrivals.defvjp(_arrivals_forward, _arrivals_backward)
 
 
 class GapSum(eqx.Module):
@@ -334,7 +363,7 @@ class Group(eqx.Module):
         step = jnp.zeros((), jnp.int32)
         nothing = Coupled((), {})
         spikes = jax.eval_shape(lambda: self.step(cells, arrived, nothing, inputs, step, dt)[1])
-        return SpikeOutput.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
+        return SpikeOutput.of_spikes(*jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), spikes))
 
     def step(
         self,
@@ -345,8 +374,8 @@ class Group(eqx.Module):
         step: Int32[Array, ""],
         dt: float,
         drive: Drive | None = None,
-    ) -> tuple[Cells, Shaped[Array, " n"]]:
-        """The cells after the step, and their spikes.
+    ) -> tuple[Cells, tuple[Shaped[Array, " n"], Bool[Array, " n"] | None]]:
+        """The cells after the step, their spikes, and which of these have a derivative.
 
         `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
         such inputs; `coupled` what couplings do; `inputs` are currents [pA] or spikes by
@@ -359,7 +388,7 @@ class Group(eqx.Module):
         of_neurons, *low = cells.low
         receptors, low, drive = self._receptors(cells.receptors, low, arrived, outside, v, dt)
         drive = self._with_inputs(add_drives(drive, part), inputs)
-        move = lambda state, drive: self.model.step(state, drive, dt)  # noqa: E731
+        move = with_counted(lambda state, drive: self.model.step(state, drive, dt))
         neurons, of_neurons, spikes = step_compensated(move, cells.neurons, of_neurons, drive)
         return Cells(neurons, receptors, stimuli, (of_neurons, *low)), spikes
 

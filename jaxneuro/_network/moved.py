@@ -1,12 +1,13 @@
 """What a group does in a step neuron by neuron: one launch where a GPU runs it."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Num, Shaped, UInt8
+from jaxtyping import Array, Float, Num, Shaped
 
 from .._arrays import AnyArray
 from .._kernels.clock import Clock
@@ -14,7 +15,7 @@ from .._kernels.fused_scan import NotFusedError, fused_or_plain
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Release
 from .._numerics.streams import Stream
-from .group import Cells, Coupled, Group, arrivals
+from .group import Cells, Coupled, Group
 
 
 class Released(NamedTuple):
@@ -23,12 +24,12 @@ class Released(NamedTuple):
     Attributes:
         state: that of the model.
         values: (n,) what its sources released.
-        bits: the packed spikes.
+        spikes: of these sources.
     """
 
     state: Any
     values: Float[Array, " n"]
-    bits: UInt8[Array, " bytes"]
+    spikes: SpikeOutput
 
 
 class Moved(NamedTuple):
@@ -56,7 +57,8 @@ class Moving(NamedTuple):
         quanta: (inputs,) what one count of the ring stands for, None if it has the numbers.
         before: its cells.
         held: the states of the release models.
-        ring: with what arrives in this step.
+        arrived: (inputs, n) what arrives in this step, None where nothing can.
+        ring: from which that is read.
         coupled: what couplings do.
         inputs: currents or spikes by population name, () or (n,).
         last: the last step, whose releases have been delivered.
@@ -67,6 +69,7 @@ class Moving(NamedTuple):
     quanta: Float[AnyArray, " inputs"] | None
     before: Cells
     held: tuple
+    arrived: Num[Array, "inputs n"] | None
     ring: Num[Array, "slots places"]
     coupled: Coupled
     inputs: Mapping[str, Float[Array, "..."]]
@@ -88,16 +91,30 @@ def move(moving: Moving, dt: float, dtype: np.dtype) -> Moved:
 
 def plain_move(m: Moving, dt: float, dtype: np.dtype) -> Moved:
     """As XLA runs it."""
-    arrived, step = None, m.last.now + 1
-    if m.group.fed_inputs:
-        arrived = arrivals(m.ring, step, m.group.fed_inputs)
-        if m.quanta is not None:
-            arrived = arrived.astype(dtype) * m.quanta[:, None]
-    after, spikes = m.group.step(m.before, arrived, m.coupled, m.inputs, step, dt)
-    released = SpikeOutput.of_spikes(spikes)
-    held, values = _release(m.group, m.releases, m.held, after.neurons, spikes, dt, dtype)
-    releases = tuple(Released(*x, released.bits) for x in zip(held, values))
-    return Moved(after, spikes, released, releases)
+    arrived, step = m.arrived, m.last.now + 1
+    if arrived is not None and m.quanta is not None:
+        arrived = arrived.astype(dtype) * m.quanta[:, None]
+    # What stimuli draw is kept for the derivative, all else computed again from the state.
+    stimuli, drive, outside = m.group.stimulate(m.before.stimuli, step, dt)
+    group = dataclasses.replace(m.group, stimuli=())
+    again = functools.partial(_step, dt=dt, dtype=dtype)
+    given = m.before._replace(stimuli=()), m.held, arrived, drive, outside, m.coupled, m.inputs
+    after, spikes, counted, held, values = jax.checkpoint(again, prevent_cse=False)(
+        (group, m.releases), *given, step
+    )
+    released = SpikeOutput.of_spikes(spikes, counted)
+    releases = tuple(Released(*x, released) for x in zip(held, values))
+    return Moved(after._replace(stimuli=stimuli), spikes, released, releases)
+
+
+def _step(models, cells, held, arrived, drive, outside, coupled, inputs, step, dt, dtype):
+    """What `plain_move` does neuron by neuron, but for the stimuli."""
+    group, releases = models
+    drive, outside = coupled.plus(drive, outside)
+    coupled = Coupled((), outside)
+    after, (spikes, counted) = group.step(cells, arrived, coupled, inputs, step, dt, drive)
+    held, values = _release(group, releases, held, after.neurons, spikes, dt, dtype)
+    return after, spikes, counted, held, values
 
 
 def _release(
@@ -144,7 +161,7 @@ def _fused(m: Moving, dt: float, dtype: np.dtype, whole: bool, interpret: bool) 
         group, (coupled, drive, inputs) = group.cut(lanes), given
         coupled = coupled._replace(gaps=tuple(gap.cut(lanes) for gap in coupled.gaps))
         inputs = {} if inputs is None else {group.populations[0]: inputs}
-        after, spikes = group.step(before, arrived, coupled, inputs, step, dt, drive)
+        after, (spikes, _) = group.step(before, arrived, coupled, inputs, step, dt, drive)
         held, values = _release(group, releases, held, after.neurons, spikes, dt, dtype)
         return (after, held), values, spikes
 
@@ -155,7 +172,7 @@ def _fused(m: Moving, dt: float, dtype: np.dtype, whole: bool, interpret: bool) 
         block, parameters, state, given, arriving, m.last, group.n, dtype, copies, interpret
     )
     after = after if whole else after._replace(stimuli=stepped)
-    releases = tuple(map(Released, held, values, bits[1:]))
+    releases = tuple(map(Released, held, values, map(SpikeOutput, bits[1:])))
     return Moved(after, spikes, SpikeOutput(bits[0]), releases)
 
 

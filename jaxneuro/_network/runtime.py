@@ -20,7 +20,7 @@ from .._arrays import AnyArray
 from .._kernels.clock import Clock
 from .._kernels.spike_output import SpikeOutput
 from .coupling import CouplingState, RuntimeCoupling
-from .group import Cells, Coupled, Group, GroupState, added
+from .group import Cells, Coupled, Group, GroupState, added, arrivals, slot_of
 from .inputs import check_now, checked_inputs
 from .modulator import ModulatorLayer, needed_signals
 from .moved import Moved, Moving, Released, move
@@ -60,6 +60,7 @@ class RuntimeNetwork(eqx.Module):
         state: NetworkState,
         inputs: Mapping[str, ArrayLike] | None = None,
         last: Clock | None = None,
+        taps: Sequence[Float[Array, " places"] | None] | None = None,
     ) -> tuple[NetworkState, Output]:
         """One time step, from t_k to t_k+1; a loop that counts gives `last`, which is step k - 1.
 
@@ -77,16 +78,21 @@ class RuntimeNetwork(eqx.Module):
         net = self
         for modulator, mine in zip(self.modulators, state.modulators):
             net = modulator.scaled(net, mine)
-        return net._step(state, inputs, Clock.of(state.step - 1) if last is None else last)
+        return net._step(state, inputs, Clock.of(state.step - 1) if last is None else last, taps)
 
     def _step(
-        self, state: NetworkState, inputs: dict[str, Float[Array, "..."]], last: Clock
+        self,
+        state: NetworkState,
+        inputs: dict[str, Float[Array, "..."]],
+        last: Clock,
+        taps: Sequence[Float[Array, " places"] | None] | None,
     ) -> tuple[NetworkState, Output]:
         """One time step of the network with its parameters as they are now."""
         rings, delivered = self.deliver_last_step(state, last)
         coupled = self._gathered(state)
         releases = tuple(p.release for p in delivered)
-        moved = self.moved([g.cells for g in state.groups], releases, rings, last, inputs, coupled)
+        cells, (rings, arrived) = [g.cells for g in state.groups], self.arrivals(rings, last, taps)
+        moved = self.moved(cells, releases, arrived, rings, last, inputs, coupled)
         groups = tuple(
             GroupState(*m.cells, ring, self._everywhere(number, m.released))
             for number, (m, ring) in enumerate(zip(moved, rings))
@@ -112,6 +118,7 @@ class RuntimeNetwork(eqx.Module):
         self,
         cells: Sequence[Cells],
         releases: Sequence[Any],
+        arrived: Sequence[Num[Array, "_ _"] | None],
         rings: Sequence[Num[Array, "_ _"]],
         last: Clock,
         inputs: Mapping[str, Float[Array, "..."]],
@@ -119,7 +126,7 @@ class RuntimeNetwork(eqx.Module):
     ) -> tuple[Moved, ...]:
         """The groups after their neurons have moved; `releases` are the states of the pathways'."""
         out = []
-        for number, (group, before, ring) in enumerate(zip(self.groups, cells, rings)):
+        for number, (group, before) in enumerate(zip(self.groups, cells)):
             mine = self._releases_of(number)
             moving = Moving(
                 group,
@@ -127,13 +134,40 @@ class RuntimeNetwork(eqx.Module):
                 None if self.quanta is None else self.quanta[number],
                 before,
                 tuple(releases[k] for k in mine),
-                ring,
+                arrived[number],
+                rings[number],
                 Coupled((), {}) if coupled is None else coupled[number],
                 {m.name: inputs[m.name] for m in group.members if m.name in inputs},
                 last,
             )
             out.append(move(moving, self.dt, self.dtype))
         return tuple(out)
+
+    def arrivals(
+        self,
+        rings: Sequence[Num[Array, "_ _"]],
+        last: Clock,
+        taps: Sequence[Float[Array, " places"] | None] | None = None,
+    ) -> tuple[list[Num[Array, "_ _"]], list[Num[Array, "inputs n"] | None]]:
+        """The rings, unchanged, and what arrives from them at each group in the next step."""
+        rings, out, step = list(rings), [], last.now + 1
+        targets = {p.target for p in self.pathways}
+        for number, (group, ring) in enumerate(zip(self.groups, rings)):
+            arrived = None
+            if number in targets:
+                tap = None if taps is None else taps[number]
+                rings[number], arrived = arrivals(ring, step, tap)
+            elif group.fed_inputs:
+                arrived = slot_of(ring, step)
+            out.append(None if arrived is None else arrived.reshape(group.fed_inputs, group.n))
+        return rings, out
+
+    def waiting(self, state: NetworkState) -> tuple[SpikeOutput, ...]:
+        """What each pathway delivers in the next step, for the derivative by its weights."""
+        return tuple(
+            _delivered_by(state.groups[p.source].released, mine.released)
+            for p, mine in zip(self.pathways, state.pathways)
+        )
 
     def _releases_of(self, group: int) -> tuple[int, ...]:
         """The pathways whose release models see the neurons of a group."""
@@ -230,7 +264,7 @@ class RuntimeNetwork(eqx.Module):
             p.after(
                 before,
                 released.get(k),
-                groups[p.source].released.bits,
+                groups[p.source].released,
                 signals=inputs,
                 peers=None if self.peers is None else self.peers[p.source],
             )
@@ -255,25 +289,39 @@ class RuntimeNetwork(eqx.Module):
         return needed_signals((name for mine in plastic for name in mine.signals), self.modulators)
 
 
+def _delivered_by(spikes: SpikeOutput, own: SpikeOutput | None) -> SpikeOutput:
+    """What a pathway delivers: what its release made, or spikes, whose values are 1."""
+    if own is not None:
+        return own
+    return spikes if spikes.counted is None else SpikeOutput(spikes.bits)
+
+
 def steps_together(
     net: Any,
     state: NetworkState,
     inputs: Mapping[str, Num[Array, "steps ..."]],
     steps: int,
-) -> tuple[NetworkState, Output]:
+    taps: Sequence[Float[Array, "steps places"] | None] | None = None,
+) -> tuple[NetworkState, Output, tuple[SpikeOutput, ...]]:
     """`steps` steps of one device, inside `shard_map`; the output has an axis of steps.
 
     `net` a `RuntimeNetwork` with peers, and without couplings, modulators and plastic weights;
-    `inputs` (steps, ...).
+    `inputs` (steps, ...). The last result is what each pathway delivered in each step.
     """
     start = Clock.of(state.step - 1)
     rings, pathways = net.deliver_last_step(state, start)
     releases = tuple(p.release for p in pathways)
     cells = tuple(g.cells for g in state.groups)
+    arriving = []
+    for k in range(steps):
+        now = jax.tree.map(lambda x: x[k], taps)  # noqa: B023
+        rings, arrived = net.arrivals(rings, start._replace(since=start.since + k), now)
+        arriving.append(arrived)
+    arriving = jax.tree.map(lambda *x: jnp.stack(x), *arriving)
 
-    def one(carry: tuple, now: Mapping[str, Float[Array, "..."]]) -> tuple:
-        since, cells, releases = carry
-        moved = net.moved(cells, releases, rings, start._replace(since=since), now)
+    def one(carry: tuple, given: tuple) -> tuple:
+        (since, cells, releases), (now, arrived) = carry, given
+        moved = net.moved(cells, releases, arrived, rings, start._replace(since=since), now)
         released = net.by_pathway(moved)
         held = tuple(released[k].state if k in released else x for k, x in enumerate(releases))
         values = tuple(released[k].values if k in released else None for k in range(len(held)))
@@ -282,7 +330,7 @@ def steps_together(
 
     inputs = {name: jnp.asarray(x, net.dtype) for name, x in inputs.items()}
     carry = start.since, cells, releases
-    (_, cells, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
+    (_, cells, releases), (here, values) = lax.scan(one, carry, (inputs, arriving), length=steps)
     everywhere = tuple(peers.released_in_steps(r) for peers, r in zip(net.peers, here))
     own = tuple(_own(net, p, x, everywhere) for p, x in zip(net.pathways, values))
     rings = _delivered(net, state.step, rings, everywhere, own, steps)
@@ -296,7 +344,11 @@ def steps_together(
         ),
     )
     spikes = [r.dense_in_steps(p.n) for r, p in zip(everywhere, net.peers)]
-    return new, Output(net.by_name(spikes, axis=1), tuple(r.bits for r in everywhere))
+    earlier = [_delivered_by(everywhere[p.source], x) for p, x in zip(net.pathways, own)]
+    waiting = jax.tree.map(
+        lambda first, x: jnp.concatenate([first[None], x[:-1]]), net.waiting(state), tuple(earlier)
+    )
+    return new, Output(net.by_name(spikes, axis=1), tuple(r.bits for r in everywhere)), waiting
 
 
 def _own(
@@ -310,7 +362,7 @@ def _own(
         return None
     peers = net.peers[pathway.source]
     if pathway.release.with_spikes:
-        return SpikeOutput(everywhere[pathway.source].bits, peers.gather(values))
+        return everywhere[pathway.source].with_values(peers.gather(values))
     return peers.released_in_steps(jax.vmap(SpikeOutput.of_values)(values))
 
 

@@ -235,7 +235,9 @@ class Peers(eqx.Module):
     def released_in_steps(self, here: SpikeOutput) -> SpikeOutput:
         """What all neurons released in some steps, from what those here did: (steps, ...)."""
         bits = spikes_of_all(here.bits, self.shards, self.line, self.share)
-        return SpikeOutput(bits, None if here.values is None else self.gather(here.values))
+        values = None if here.values is None else self.gather(here.values)
+        counted = None if here.counted is None else _by_bits(here.counted, self.shards, self.line)
+        return SpikeOutput(bits, values, counted)
 
     def bits_here(self, bits: UInt8[Array, " _"]) -> UInt8[Array, " bytes"]:
         """Of the packed spikes of all neurons those of the neurons here, packed."""

@@ -105,7 +105,7 @@ def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:
     block = group.cut(max(x.shape[0] for x in jax.tree.leaves(held) if x.ndim))
     before = Cells(neurons, (), stimuli, ({},))
     inputs = dict(zip(block.populations, now))
-    after, spikes = block.step(before, None, Coupled((), {}), inputs, first + k, dt)
+    after, (spikes, _) = block.step(before, None, Coupled((), {}), inputs, first + k, dt)
     return (after.neurons, after.stimuli), spikes
 
 

@@ -18,6 +18,7 @@ from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
 from .._network.state import NetworkState, Output, SavedState, check_arrays, state_of
 from ..spec import InvalidValueError
+from .gradient import KeptStates, differentiable
 from .info import RunInfo
 from .inputs import inputs_of_scan
 from .one_launch import one_launch_or_loop
@@ -33,7 +34,10 @@ from .statistics import RunningSums
 
 
 @spec.arguments(
-    net=spec.Of(Network), n_steps=spec.Whole(0, 2**31 - 1), record=spec.Maybe(spec.Of(Record))
+    net=spec.Of(Network),
+    n_steps=spec.Whole(0, 2**31 - 1),
+    record=spec.Maybe(spec.Of(Record)),
+    remat=KeptStates(),
 )
 def scan(
     net: Network,
@@ -41,6 +45,7 @@ def scan(
     n_steps: int,
     inputs: Mapping[str, ArrayLike] | None = None,
     record: Record | None = None,
+    remat: bool | int = False,
 ) -> tuple[NetworkState, Recording]:
     """Advances a network by `n_steps` steps: one `lax.scan`.
 
@@ -56,6 +61,8 @@ def scan(
             a population of `Relay`, booleans (n_steps, n), packed bits or a `SpikeBits`; signals
             of plasticity rules and modulators by their names, one number or (n_steps,).
         record: what to record (default: spikes); samples count from the first step here.
+        remat: for a gradient in less memory: it keeps the states of about the root of `n_steps`,
+            or of as many steps as are given, and runs all others a second time.
 
     Returns:
         The state after the last step, and the `Recording`.
@@ -63,7 +70,7 @@ def scan(
     Raises:
         ValueError: for an unknown name, an input of the wrong shape, or a state of another network.
     """
-    out = scan_turns(net, state, n_steps, inputs, record)
+    out = scan_turns(net, state, n_steps, inputs, record, remat=remat)
     if record is not None:  # not in `scan_turns`, which `simulate` calls far from the user's line
         record.warn_of_unfed(net)
         start = state_of(net, state)
@@ -78,6 +85,7 @@ def scan_turns(
     inputs: Any,
     record: Record | None,
     done: Int32[Array, ""] | None = None,
+    remat: bool | int = False,
 ) -> tuple[NetworkState, Recording]:
     """See `scan`.
 
@@ -92,27 +100,37 @@ def scan_turns(
         every = max(every, together)
     turns = None if done is None else done // every
 
-    def loop(net: Network, runtime: RuntimeNetwork, state: NetworkState, inputs: Any) -> Any:
-        first = state.step - 1
-        window = functools.partial(_window, net, runtime, record, (every, together), first)
-        xs = inputs
+    def loop(
+        net: Network, runtime: RuntimeNetwork, held: Any, inputs: Any, steps: int, taps: Any = None
+    ) -> Any:
+        state, sums = held
+        window = functools.partial(_window, net, runtime, record, (every, together), state.step - 1)
+        xs = inputs, taps
         if every > 1:
-            xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
-        sums = {name: RunningSums.none(net.populations[name]) for name in record.statistics}
+            xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), xs)
         start = jnp.int32(0), state, sums
-        carry, (per_step, sampled) = repeat(window, start, xs, n_steps // every, turns)
-        state, sums = carry[1], {name: x.sums() for name, x in carry[2].items()}
+        (_, *held), (per_step, sampled) = repeat(window, start, xs, steps // every, turns)
         if every > 1:
-            per_step = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), per_step)
-        return state, (per_step, sampled, sums)
+            per_step = jax.tree.map(lambda x: x.reshape(steps, *x.shape[2:]), per_step)
+        *per_step, waiting = per_step
+        out = tuple(held), (tuple(per_step), sampled)
+        return out if taps is None else (*out, waiting)
+
+    def run(net: Network, runtime: RuntimeNetwork, state: NetworkState, inputs: Any) -> Any:
+        sums = {name: RunningSums.none(net.populations[name]) for name in record.statistics}
+        moved = functools.partial(loop, steps=n_steps)
+        if done is None:
+            moved = differentiable(loop, n_steps, every, remat)
+        (state, sums), out = moved(net, runtime, (state, sums), inputs)
+        return state, (*out, {name: x.sums() for name, x in sums.items()})
 
     start = state
     if isinstance(runtime, ShardedNetwork):
-        out = runtime.on_devices(loop, state, inputs)
+        out = runtime.on_devices(run, state, inputs)
     elif done is not None:
-        out = loop(net, runtime, state, inputs)
+        out = run(net, runtime, state, inputs)
     else:
-        out = one_launch_or_loop(loop, net, runtime, state, inputs, record, n_steps)
+        out = one_launch_or_loop(run, net, runtime, state, inputs, record, n_steps)
     state, recorded = out
     return state, _recording(net, start, record, n_steps, recorded)
 
@@ -164,23 +182,29 @@ def _window(
 ) -> tuple[tuple[Int32[Array, ""], NetworkState, dict], tuple]:
     """The steps up to the next sample; `lengths` how many, and how many are taken together.
 
-    `first` is a step before a loop of windows of one step, whose carry begins with those since.
+    `now` are their inputs and taps. `first` is a step before a loop of windows of one step, whose
+    carry begins with those since.
     """
     every, together = lengths
 
     def step(first: Int32[Array, ""], carry: tuple, now: Any) -> Any:
-        since, state, sums = carry
+        (since, state, sums), (inputs, taps) = carry, now
         number = state.step
         if together == 1:
-            state, output = runtime.step(state, now, Clock(first, since))
+            waiting = runtime.waiting(state)
+            state, output = runtime.step(state, inputs, Clock(first, since), taps)
             last, sums = output, _summed(sums, output, number)
         else:
-            state, output = steps_together(runtime, state, now, together)
+            state, output, waiting = steps_together(runtime, state, inputs, together, taps)
             last = jax.tree.map(lambda x: x[-1], output)
             for k in range(together) if sums else ():
                 sums = _summed(sums, jax.tree.map(lambda x: x[k], output), number + k)  # noqa: B023
         bits = output.bits if record.spikes else ()
-        return ((since + 1, state, sums), last), (bits, record.counts(net, output))
+        return ((since + 1, state, sums), last), (
+            bits,
+            record.counts(net, output),
+            None if taps is None else waiting,
+        )
 
     if every == together:
         (carry, output), per_step = step(first, carry, now)

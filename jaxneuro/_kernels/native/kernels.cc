@@ -3,20 +3,17 @@
 #include <cstring>
 #include <numeric>
 
-#include "check_table.h"
 #include "clear.h"
 #include "delivery.h"
 #include "operands.h"
 #include "pack.h"
+#include "table_operands.h"
 #include "unpack.h"
 
 namespace jaxneuro {
 namespace {
 
-enum : size_t {
-  kRing, kBits, kValues, kStep, kScale, kWeights, kSections, kPointers, kTargets, kTags, kDelays,
-  kBlockOffset, kBlockDelay, kBlockSpan, kDraws, kDrawTables
-};
+enum : size_t { kRing, kBits, kValues, kStep, kScale, kWeights, kColumns };
 
 // What every operand is: jaxneuro/_kernels/deliver.py.
 constexpr Kernel kDeliver("deliver", 1, 0, {
@@ -26,17 +23,9 @@ constexpr Kernel kDeliver("deliver", 1, 0, {
     {"step", kS32, {}},
     {"scale", kReal, {"blocks"}},
     {"weights", kBF16 | kF32 | kF64, {"weights"}},
-    Shared("sections", kU32, {"sections", Section::kWords}),
-    Shared("pointers", kU32, {"pointers"}),
-    Shared("targets", kU16, {"synapses"}),
-    Shared("tags", kU16, {"tags"}),
-    Shared("delays", kU8 | kU16, {"delays"}),
-    Shared("block_offset", kS32, {"blocks"}),
-    Shared("block_delay", kS32, {"blocks"}),
-    Shared("block_span", kS32, {"blocks", 2}),
-    Shared("draws", kU32, {"blocks?", Draw::kWords}),
-    Shared("draw_tables", kU32, {"draw words"}),
+    JAXNEURO_TABLE,
 });
+constexpr TableOperands kTable{kScale, kWeights, kColumns};
 
 template <class Acc, class Weight>
 void DeliverBatch(const Call& call, size_t n_targets, bool clear) {
@@ -45,15 +34,7 @@ void DeliverBatch(const Call& call, size_t n_targets, bool clear) {
   const size_t bytes = call.Length(kBits);
   const bool plain = call.Length(kValues) == 0;
   ForEachMember(call, [&](const Member& m) {
-    const Table<Acc, Weight> table{
-        call.Of<uint32_t>(kSections),   call.Length(kSections),
-        call.Of<uint32_t>(kPointers),   call.Of<uint16_t>(kTargets),
-        call.Of<uint16_t>(kTags),       call.Of<void>(kDelays),
-        call.type(kDelays) == DataType::U16,
-        call.Of<int32_t>(kBlockOffset), call.Of<int32_t>(kBlockDelay),
-        call.Of<int32_t>(kBlockSpan),   call.Of<uint32_t>(kDraws),
-        call.Of<uint32_t>(kDrawTables), m.Of<Weight>(kWeights),
-        m.Of<Real>(kScale)};
+    const auto table = kTable.Read<Acc, Weight>(m);
     const int64_t step = *m.Of<int32_t>(kStep), n = int64_t(slots);
     const Ring<Acc> ring(m.To<Acc>(kRing), slots, places, n_targets, size_t((step % n + n) % n));
     if (clear) ClearReached(ring.Slot(0), places * sizeof(Acc));
@@ -64,27 +45,14 @@ void DeliverBatch(const Call& call, size_t n_targets, bool clear) {
 }
 
 Error Deliver(const Call& call, int64_t n_targets, bool clear) {
-  const bool wide = call.type(kRing) == DataType::F64;
-  if (wide != (call.type(kScale) == DataType::F64))
-    return call.Wrong(kScale, "must be float64 if the ring is, else float32");
-  if (call.type(kRing) != DataType::S32 && call.type(kWeights) != DataType::BF16 &&
-      call.type(kWeights) != call.type(kRing))
-    return call.Wrong(kWeights, "must be bfloat16 or of the type of the ring");
   if (call.Length(kBits) % 8 != 0) return call.Wrong(kBits, "must be whole words of 8 bytes");
   if (call.Length(kValues) != 0 && (call.Length(kValues) + 63) / 64 * 8 != call.Length(kBits))
     return call.Wrong(kValues, "must have a number for each source that has a bit");
-  if (call.Length(kRing, 0) == 0) return call.Wrong(kRing, "must have a slot");
-  if constexpr (kCheckTables) {
-    const size_t slots = call.Length(kRing, 0);
-    TableCheck check(call, kSections, kPointers, kTargets, kTags);
-    check.Spans(kBlockSpan, size_t(n_targets));
-    check.Offsets(kBlockOffset, call.Length(kRing, 1));
-    check.Delays(kDelays, kBlockDelay, slots == 1 ? 1 : slots - 1);
-    check.Weights(kWeights);
-    check.Draws(kDraws, kDrawTables);
-    const std::string wrong = check.Wrong();
-    if (!wrong.empty()) return call.Wrong(kSections, wrong);
-  }
+  const size_t slots = call.Length(kRing, 0);
+  if (slots == 0) return call.Wrong(kRing, "must have a slot");
+  Error error = kTable.Check(call, call.type(kRing), size_t(n_targets), call.Length(kRing, 1),
+                             slots == 1 ? 1 : slots - 1);
+  if (error.failure()) return error;
   ByType<float, double, int32_t>(call.type(kRing), [&](auto acc) {
     using Acc = decltype(acc);
     const auto deliver = [&](auto weight) {
