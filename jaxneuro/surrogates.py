@@ -138,6 +138,7 @@ def threshold(
     surrogate: Surrogate | None = None,
     before: jax.Array | None = None,
     onset: Any = None,
+    free: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Find the neurons at or above threshold; a neuron with a non-finite v never spikes.
 
@@ -153,6 +154,8 @@ def threshold(
         before: v at the start of the step, after a reset; needed with a surrogate.
         onset: where v goes up by itself [mV], in a model where it does: there the smooth step is,
             and what follows counts no more.
+        free: which neurons are not held after a spike, bool (n,): v of the others stays, so their
+            spikes have no derivative, and a gradient need not visit their synapses.
 
     Returns:
         The spikes, (n,), and which neurons fired, bool (n,).
@@ -171,6 +174,7 @@ def threshold(
         raise spec.InvalidValueError("threshold", "before", must, "None")
     middle = v_th if onset is None else onset
     rising = (v >= before) & (before < middle)
+    rising = rising if free is None else rising & free
     return _spikes(fired, before - middle, v - middle, rising, surrogate), fired
 
 

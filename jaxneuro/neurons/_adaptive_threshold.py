@@ -80,7 +80,9 @@ class ALIF(ResetNeuron):
         rate = 1.0 / self.tau_m + conductance / self.c_m
         slope = self.e_l / self.tau_m + current / self.c_m - rate * v
         v = jnp.where(free, drive.jumped(v + slope * decay_mean(rate, dt)), v)
-        spikes, fired = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
+        spikes, fired = threshold(
+            v, self.v_th + theta, self.surrogate, self.voltage(state), free=free
+        )
         return ALIFState(v, theta, fired, left), spikes
 
 
@@ -163,5 +165,7 @@ class HomeostaticLIF(ResetNeuron):
         rate = 1.0 / self.tau_m + conductance / self.c_m
         slope = self.e_l / self.tau_m + current / self.c_m - rate * v
         v = jnp.where(free, drive.jumped(v + slope * decay_mean(rate, dt)), v)
-        spikes, fired = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
+        spikes, fired = threshold(
+            v, self.v_th + theta, self.surrogate, self.voltage(state), free=free
+        )
         return HomeostaticLIFState(v, theta, fired, left), spikes

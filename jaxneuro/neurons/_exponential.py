@@ -99,7 +99,7 @@ class EIF(Neuron):
 
         (end,) = self.method(flow, (start,), dt)
         v = jnp.where(free, drive.jumped(_voltage(self, course, end)), state.v)
-        spikes, fired = threshold(v, self.v_peak, self.surrogate, state.v, self.v_th)
+        spikes, fired = threshold(v, self.v_peak, self.surrogate, state.v, self.v_th, free=free)
         late, _ = _since_peak(self, course, start, end, state.v, 0.0, dt)
         late = jnp.where(self.t_ref < 0.5 * dt, late, jnp.zeros_like(late))
         v = jnp.where(fired, _after_reset(self, course, drive, 0.0, 0.0, late, dt), v)
@@ -211,7 +211,7 @@ class AdEx(Neuron):
         held = resting + (state.w - resting) * jnp.exp(-dt / self.tau_w)
         v = jnp.where(free, drive.jumped(_voltage(self, course, end)), state.v)
         w = jnp.where(free, w, held)
-        spikes, fired = threshold(v, self.v_peak, self.surrogate, state.v)
+        spikes, fired = threshold(v, self.v_peak, self.surrogate, state.v, free=free)
         late, mean = _since_peak(self, course, start, end, state.v, state.w, dt)
         towards_peak = self.a * (mean - self.e_l) - state.w
         at_peak = state.w + (dt - late) * towards_peak / self.tau_w

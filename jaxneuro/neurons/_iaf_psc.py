@@ -113,7 +113,7 @@ class IafPscDelta(ResetNeuron):
         if drive.current is not None:
             moved = moved + drive.current * _from_current(self.tau_m, self.c_m, dt)
         v = jnp.where(free, drive.jumped(moved), v)
-        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), free=free)
         return IafPscDeltaState(v, fired, left), spikes
 
 
@@ -192,7 +192,7 @@ class IafPscExp(ResetNeuron):
         i_ex = state.i_ex * jnp.exp(-dt / self.tau_syn_ex) + drive.arriving("ex")
         i_in = state.i_in * jnp.exp(-dt / self.tau_syn_in) + drive.arriving("in")
         v = jnp.where(free, moved, v)
-        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), free=free)
         return IafPscExpState(v, i_ex, i_in, fired, left), spikes
 
     def _membrane(self, v: jax.Array, state: IafPscExpState, drive: Drive, dt: float) -> jax.Array:
@@ -286,7 +286,7 @@ class IafPscAlpha(ResetNeuron):
         ex = self._current(state.di_ex, state.i_ex, self.tau_syn_ex, drive.arriving("ex"), dt)
         inh = self._current(state.di_in, state.i_in, self.tau_syn_in, drive.arriving("in"), dt)
         v = jnp.where(free, drive.jumped(moved + (ex[2] + inh[2])), v)
-        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), free=free)
         return IafPscAlphaState(v, *ex[:2], *inh[:2], fired, left), spikes
 
     def _current(
@@ -375,5 +375,5 @@ class FlyLIF(ResetNeuron):
             moved = moved + drive.current * _from_current(self.tau_m, self.c_m, dt)
         taken = g * jnp.exp(-dt / self.tau_syn) + drive.arriving("g")
         v, g = jnp.where(free, drive.jumped(moved), v), jnp.where(free, taken, g)
-        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), free=free)
         return FlyLIFState(v, g, fired, left), spikes

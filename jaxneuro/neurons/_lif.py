@@ -76,7 +76,7 @@ class LIF(ResetNeuron):
         v = self.voltage(state)
         free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
         v = jnp.where(free, drive.jumped(self._membrane(v, drive, dt)), v)
-        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), free=free)
         return LIFState(v, fired, left), spikes
 
     def _membrane(self, v: jax.Array, drive: Drive, dt: float) -> jax.Array:

@@ -97,7 +97,7 @@ class TwoCompartment(ResetNeuron):
         y = (v, state.v_d, state.i_d)
         moved, v_d, i_d = self.method(lambda y, t: self._flow(y, drive.at(t, dt), free), y, dt)
         v = jnp.where(free, drive.jumped(moved), v)
-        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), free=free)
         return TwoCompartmentState(v, v_d, i_d + drive.arriving("dendrite"), fired, left), spikes
 
     def _flow(self, y: tuple, drive: Drive, free: jax.Array) -> tuple[Linear, Linear, Linear]:

@@ -237,6 +237,17 @@ def test_a_cutoff_is_a_slope_that_ends(x64):
     assert not np.allclose(full["current"], slopes[0]["current"])
 
 
+def test_held_neurons_do_not_count():
+    net = network(dtype=jnp.float32)
+    state, _ = jax.jit(lambda: jn.scan(net, net.init(3), STEPS))()
+    group = state.groups[0]
+    counted = np.unpackbits(np.asarray(group.released.counted), bitorder="little")[:50] != 0
+    held = np.asarray(group.neurons.refractory) > 0
+    assert held.any()
+    assert counted.any()
+    assert not (held & counted).any()
+
+
 class Scaled(jn.neurons.LIF):
     """A user's: what it returns is made from spikes, so nobody knows where they have a slope."""
 
