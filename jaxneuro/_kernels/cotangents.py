@@ -21,7 +21,8 @@ from jaxtyping import Array, Float, UInt8
 from .._arrays import AnyArray
 from .call import batched, by_platform, native_update, over_batch
 from .clock import Clock
-from .deliver_reference import clear_slot, deliver_gradient
+from .deliver_reference import clear_slot, cleared, deliver_gradient
+from .gpu import values_on_gpu
 from .native import native_available
 from .spike_output import SpikeOutput
 from .table import Table
@@ -136,8 +137,15 @@ def _of_values(n: int, clear: bool, native: bool) -> Any:
             clear=clear,
         )
 
+    def cuda(ring, counted, first, since, scale, weights, table):
+        by_source = over_batch(lambda *x: reference(*x)[1], _VALUE_RANKS)
+        arrays = ring, counted, first, since, scale.astype(ring.dtype), weights
+        values = values_on_gpu(n, by_source)(*arrays, table)
+        return cleared(ring, Clock(first, since)) if clear else ring, values
+
     def call(*operands):
-        return by_platform(*operands, default=over_batch(reference, _VALUE_RANKS), cpu=run)
+        default = over_batch(reference, _VALUE_RANKS)
+        return by_platform(*operands, default=default, cpu=run, cuda=cuda)
 
     return _once(batched(call, _VALUE_RANKS, _REFUSED, made=1))
 

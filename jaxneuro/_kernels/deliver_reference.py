@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .clock import Clock
 from .redraw import Draw, Visit, value_cells, visit_row
 from .spike_output import SpikeOutput
 from .table import (
@@ -114,6 +115,14 @@ def clear_slot(ring: jax.Array, step: Any) -> jax.Array:
     """`ring` with the slot of `step` set to 0."""
     slot = jnp.mod(step, ring.shape[0])
     return lax.dynamic_update_index_in_dim(ring, jnp.zeros_like(ring[0]), slot, 0)
+
+
+def cleared(ring: jax.Array, clock: Clock) -> jax.Array:
+    """A ring, with its batch axes, whose slot of a step is 0."""
+    one, step = clear_slot, clock.now
+    for k in range(ring.ndim - 2):
+        one = jax.vmap(one, (0, 0 if step.ndim > k else None))
+    return one(ring, jnp.broadcast_to(step, ring.shape[: step.ndim]))
 
 
 def rounded(x: jax.Array, dtype: jnp.dtype) -> jax.Array:

@@ -27,6 +27,7 @@ MOST_STORED = 2**31 - 2**16
 
 _log = logging.getLogger("jaxneuro")
 _deliver, _learn = Primitive("deliver_on_gpu"), Primitive("learn_on_gpu")
+_values = Primitive("value_cotangents_on_gpu")
 _learn.multiple_results = True
 _hashed = Primitive("hashed_input_on_gpu")
 _HASHED_RANKS = (2, 0, 1, 2, 2, 1, 2, 1)  # without a batch
@@ -69,6 +70,38 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
 
     def otherwise(*operands):
         return [reference(*operands[:7], jax.tree.unflatten(structure, operands[7:]))]
+
+    return _first_lowered(ctx, operands, kernel, otherwise)
+
+
+def values_on_gpu(n: int, reference: Callable) -> Callable:
+    """`value_cotangents` of n sources as a call for CUDA, with the versions of `deliver_on_gpu`.
+
+    It returns the cotangents of what was released; `reference` does likewise.
+    """
+
+    def run(*operands: Any) -> jax.Array:
+        *arrays, table = operands
+        leaves, structure = jax.tree.flatten(table)
+        # Has the shape of the result, and the axes of a mesh over which it varies.
+        like = jnp.zeros((*arrays[0].shape[:-2], n), arrays[0].dtype) + 0 * arrays[0][..., 0, :1]
+        return _values.bind(like, *arrays, *leaves, structure=structure, reference=reference)
+
+    return run
+
+
+def _lower_values(ctx: Any, *operands: Any, structure: Any, reference: Callable) -> Any:
+    _check_size(jax.tree.unflatten(structure, ctx.avals_in[7:]).n_stored)
+
+    def kernel(ordered: bool, like, ring, counted, first, since, scale, weights, *leaves):
+        from .gpu_cotangents import values_pallas
+
+        table, n = jax.tree.unflatten(structure, leaves), like.shape[-1]
+        operands = ring, counted, Clock(first, since), scale, weights, table
+        return [values_pallas(*operands, n, ordered=ordered)]
+
+    def otherwise(_, *operands):
+        return [reference(*operands[:6], jax.tree.unflatten(structure, operands[6:]))]
 
     return _first_lowered(ctx, operands, kernel, otherwise)
 
@@ -140,6 +173,7 @@ def hashed_on_gpu(
     return _hashed.bind(like, *firing, key, n=n, p=p, kind=kind, reference=reference)
 
 
+@_values.def_abstract_eval
 @_hashed.def_abstract_eval
 def _like(like: Any, *_: Any, **__: Any) -> Any:
     return like
@@ -203,5 +237,6 @@ def _check_size(n_stored: int) -> None:
 
 mlir.register_lowering(_deliver, _lower, platform="cuda")
 mlir.register_lowering(_learn, _lower_learn, platform="cuda")
+mlir.register_lowering(_values, _lower_values, platform="cuda")
 batching.primitive_batchers[_hashed] = _batch_hashed
 mlir.register_lowering(_hashed, _lower_hashed, platform="cuda")

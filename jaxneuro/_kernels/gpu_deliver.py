@@ -33,7 +33,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from .clock import Clock, Step
-from .deliver_reference import product_dtype
+from .deliver_reference import cleared, product_dtype
 from .gpu_program import (
     WARPS,
     GpuProgram,
@@ -41,7 +41,6 @@ from .gpu_program import (
     add_alone,
     add_ordered,
     add_relaxed,
-    cleared,
     cut,
     emptied,
     lanes,
@@ -83,7 +82,7 @@ def deliver_pallas(
         return cleared(ring, Clock.of(step)) if clear else ring
     grid = grid_of(table) if grid is None else grid
     n_sections, dtype = table.sections.shape[0], product_dtype(ring)
-    operands = _operands(released, step, scale, weights, table, dtype)
+    operands = row_operands(released, step, scale, weights, table, dtype)
     if ring.shape[-2] == 1:
         del operands["first"], operands["since"]
     kernel = functools.partial(
@@ -109,7 +108,7 @@ def deliver_pallas(
     )(*operands.values(), ring)
 
 
-def _operands(released: SpikeOutput, step, scale, weights, table: Table, dtype: Any) -> dict:
+def row_operands(released: SpikeOutput, step, scale, weights, table: Table, dtype: Any) -> dict:
     """What the kernel reads, by name."""
     operands = {
         "bits": released.bits,
@@ -125,30 +124,36 @@ def _operands(released: SpikeOutput, step, scale, weights, table: Table, dtype: 
 
 
 # Ranks without batch axes of the operands that may have them.
-_RANKS = {"bits": 1, "values": 1, "first": 0, "since": 0, "scale": 1, "weights": 1}
+RANKS = {"bits": 1, "values": 1, "first": 0, "since": 0, "scale": 1, "weights": 1}
 
 
 def _kernel(*refs, names, axes, grid, n_sections, dtype, clear, add):
     *inputs, _, ring = refs  # the ring before and after are one array
-    p = GpuProgram(dict(zip(names, inputs)), _RANKS, ring, axes, grid, add)
+    p = GpuProgram(dict(zip(names, inputs)), RANKS, ring, axes, grid, add)
     if clear:
         p.clear()
+    walk_rows(p, n_sections, dtype)
+
+
+def walk_rows(p, n_sections, dtype):
+    """Hands over the rows of this program whose source released something, product by product."""
     number, first = _find_rows(p, n_sections)
 
     @pl.when(number < n_sections)
     def _():
         section = Section.read_low(lambda word: p.integers("sections", number, word))
-        lane = lanes(grid.rows)
+        lane = lanes(p.grid.rows)
         active = (first + lane < section.rows) & _released(p, section, first + lane)
 
         def deliver(at):
             source = section.first_row + first + at
+            p.begin(source)
             value = p.read("values", source) if p.has("values") else jnp.ones((), dtype)
             _deliver_row(p, section, first + at, value)
-            return jnp.min(jnp.where(active & (lane > at), lane, grid.rows))
+            return jnp.min(jnp.where(active & (lane > at), lane, p.grid.rows))
 
-        start = jnp.min(jnp.where(active, lane, grid.rows))
-        lax.while_loop(lambda at: at < grid.rows, deliver, start)
+        start = jnp.min(jnp.where(active, lane, p.grid.rows))
+        lax.while_loop(lambda at: at < p.grid.rows, deliver, start)
 
 
 def _find_rows(p, n_sections):

@@ -34,6 +34,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from .clock import Clock
+from .deliver_reference import cleared
 from .event_log import LONG_AGO
 from .gpu_program import (
     WARPS,
@@ -43,7 +44,6 @@ from .gpu_program import (
     add_alone,
     add_ordered,
     add_relaxed,
-    cleared,
     cut,
     emptied,
     lanes,

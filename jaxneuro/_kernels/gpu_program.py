@@ -28,8 +28,6 @@ from jax.extend.core import Primitive
 from jax.ref import addupdate
 
 from .._arrays import AnyArray
-from .clock import Clock
-from .deliver_reference import clear_slot
 from .table import HAS_TAGS
 
 WARPS = 4
@@ -53,14 +51,6 @@ def cut(longest: int, n_rows: int, most_segments: int) -> ProgramGrid:
     while rows < 256 and n_rows * segments > rows * PROGRAMS:
         rows *= 2
     return ProgramGrid(rows, lanes, segments)
-
-
-def cleared(ring: jax.Array, clock: Clock) -> jax.Array:
-    """A ring, with its batch axes, whose slot of a step is 0, for tables without synapses."""
-    one, step = clear_slot, clock.now
-    for k in range(ring.ndim - 2):
-        one = jax.vmap(one, (0, 0 if step.ndim > k else None))
-    return one(ring, jnp.broadcast_to(step, ring.shape[: step.ndim]))
 
 
 def emptied(ring: jax.Array, clear: bool) -> tuple[jax.Array, bool]:
@@ -142,10 +132,17 @@ class GpuProgram(Operands):
         self.step = self.read("first") + self.read("since") if self.has("first") else jnp.int32(0)
         self.now = modulo(self.step, self.slots)
 
+    def begin(self, source: Any) -> None:
+        """The products that follow are of the row of `source`."""
+
+    def slot(self, delay: Any, place: jax.Array) -> jax.Array:
+        """The slot of the ring in which something arrives, `delay` steps from now."""
+        slot = jnp.broadcast_to(self.now + delay, place.shape)
+        return jnp.where(slot >= self.slots, slot - self.slots, slot)
+
     def add(self, delay: Any, place: jax.Array, x: jax.Array, mask: jax.Array) -> None:
         """Adds products where they arrive, `delay` steps from now."""
-        slot = jnp.broadcast_to(self.now + delay, place.shape)
-        slot = jnp.where(slot >= self.slots, slot - self.slots, slot)
+        slot = self.slot(delay, place)
         x = jnp.broadcast_to(held(x, self.ring.dtype), place.shape)
         self.add_at(self.ring, (*self.network, slot, place), x, mask)
 

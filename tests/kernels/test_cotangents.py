@@ -1,5 +1,7 @@
 """The transposes of `deliver`, native and reference, against the oracle and against each other."""
 
+import functools
+
 import hypothesis
 import hypothesis.strategies as st
 import jax
@@ -14,12 +16,14 @@ from jaxneuro._kernels.cotangents import (
     weight_cotangents,
     weight_reference,
 )
+from jaxneuro._kernels.gpu_cotangents import values_pallas
+from jaxneuro._kernels.gpu_program import ProgramGrid
 from jaxneuro._kernels.native import native_available
 from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import ring_slots
 from jaxneuro._kernels.threads import threads
 from tests import strategies
-from tests.kernels.test_gpu import by_rules
+from tests.kernels.test_gpu import EVERY_KIND, KERNEL, by_rules, for_cuda
 from tests.oracle import deliver as oracle
 
 STEPS = 5
@@ -217,3 +221,49 @@ def test_a_batch_has_the_bits_of_each_member(members):
         alone = one(rings[k], slots[k], packed[k], released[k], steps[k])
         for a, b in zip(batch, alone):
             np.testing.assert_array_equal(a[k], b)
+
+
+@functools.partial(jax.jit, static_argnums=(6, 7))
+def of_values_by_pallas(ring, counted, step, scale, weights, table, n, grid=None):
+    step = Clock.of(step)
+    return values_pallas(ring, counted, step, scale, weights, table, n, grid, interpret=True)
+
+
+@pytest.mark.slow(but=["3-whole"])
+@pytest.mark.parametrize(
+    "grid", [None, ProgramGrid(4, 8, 2), ProgramGrid(1, 2, 1)], ids=["whole", "cut", "single"]
+)
+@pytest.mark.parametrize("step", [3, 300])
+def test_the_kernel_of_a_gpu_equals_the_reference(grid, step):
+    """On a table with sections of every kind; some sources count."""
+    case, n = EVERY_KIND, EVERY_KIND.n_sources
+    ring = np.random.default_rng(8).normal(size=(case.shape[0], 60)).astype(np.float32)
+    counted = strategies.packed(np.random.default_rng(9).random(n) < 0.6)
+    args = (ring, counted, np.int32(step), case.scale, case.weights, case.table)
+    _, want = of_values_by_jnp(*args, np.zeros(n, np.float32))
+    got = of_values_by_pallas(*args, n, grid)
+    np.testing.assert_allclose(got, want, rtol=0, atol=2e-6 * np.abs(want).max())
+    assert (np.asarray(want) != 0).any()
+
+
+@pytest.mark.slow
+def test_the_kernel_of_a_gpu_draws_rows():
+    arrived, bits, step, scale, weights, table = rows_that_are_drawn(stored=False)
+    scale, weights = np.asarray(scale, np.float32), np.asarray(weights, np.float32)
+    args = (arrived[:31].astype(np.float32), bits[0], step, scale, weights, table)
+    _, want = of_values_by_jnp(*args, np.zeros(39, np.float32))
+    got = of_values_by_pallas(*args, 39, ProgramGrid(8, 16, 2))
+    np.testing.assert_allclose(got, want, rtol=0, atol=2e-6 * np.abs(want).max())
+
+
+def test_a_gradient_lowers_for_cuda_to_a_kernel():
+    case, n = EVERY_KIND, EVERY_KIND.n_sources
+    ring = np.zeros((case.shape[0], 60), np.float32)
+    bits, values = np.zeros(16, np.uint8), np.zeros(n, np.float32)
+
+    def run(*args):
+        return of_values.__wrapped__(*args, values)
+
+    text = for_cuda(run, ring, bits, np.int32(3), case.scale, case.weights, case.table)
+    assert text.count(KERNEL) == 1
+    assert "value_cotangents_pallas" in text
