@@ -75,8 +75,7 @@ struct Ring {
   // `stride` places in a slot: receptors times targets.
   Ring(Acc* data, size_t slots, size_t stride, size_t targets, size_t now)
       : data(data), slots(slots), stride(stride), targets(targets), now(now) {
-    const size_t most = slots < 2 ? 2 : slots;  // delays of one step, which one slot takes too
-    for (size_t d = 0; d < most && d < kTable; ++d) start_[d] = Far(d);
+    for (size_t d = 0; d <= slots && d < kTable; ++d) start_[d] = Far(d);
   }
 
   Acc* Slot(uint8_t delay) const { return data + start_[delay]; }
