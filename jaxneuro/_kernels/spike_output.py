@@ -39,12 +39,11 @@ class SpikeOutput(NamedTuple):
         """Any numbers (n,); 0 releases nothing."""
         return cls(pack(values != 0), jnp.asarray(values))
 
-    def with_values(self, values: AnyArray) -> "SpikeOutput":
-        """What spikes release, (n,): it has a derivative where a spike is, or has one."""
-        counted = self.bits
-        if self.values is not None:
-            counted = None if self.counted is None else self.counted | self.bits
-        return SpikeOutput(self.bits, jnp.asarray(values), counted)
+    def made_of(self, spikes: "SpikeOutput") -> "SpikeOutput":
+        """With a derivative only where one of these spikes is, or has one."""
+        if spikes.values is None:
+            return self._replace(counted=self.bits)
+        return self if spikes.counted is None else self._replace(counted=spikes.counted | self.bits)
 
     def slopes(self) -> Any:
         """One bit per source whose value may have a derivative, uint8 (bytes,)."""

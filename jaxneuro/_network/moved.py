@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Num, Shaped
+from jaxtyping import Array, Float, Num, Shaped, UInt8
 
 from .._arrays import AnyArray
 from .._kernels.clock import Clock
@@ -24,12 +24,12 @@ class Released(NamedTuple):
     Attributes:
         state: that of the model.
         values: (n,) what its sources released.
-        spikes: of these sources.
+        bits: the packed spikes.
     """
 
     state: Any
     values: Float[Array, " n"]
-    spikes: SpikeOutput
+    bits: UInt8[Array, " bytes"]
 
 
 class Moved(NamedTuple):
@@ -103,7 +103,7 @@ def plain_move(m: Moving, dt: float, dtype: np.dtype) -> Moved:
         (group, m.releases), *given, step
     )
     released = SpikeOutput.of_spikes(spikes, counted)
-    releases = tuple(Released(*x, released) for x in zip(held, values))
+    releases = tuple(Released(*x, released.bits) for x in zip(held, values))
     return Moved(after._replace(stimuli=stimuli), spikes, released, releases)
 
 
@@ -172,7 +172,7 @@ def _fused(m: Moving, dt: float, dtype: np.dtype, whole: bool, interpret: bool) 
         block, parameters, state, given, arriving, m.last, group.n, dtype, copies, interpret
     )
     after = after if whole else after._replace(stimuli=stepped)
-    releases = tuple(map(Released, held, values, map(SpikeOutput, bits[1:])))
+    releases = tuple(map(Released, held, values, bits[1:]))
     return Moved(after, spikes, SpikeOutput(bits[0]), releases)
 
 

@@ -430,15 +430,11 @@ class Network(eqx.Module):
     def _init(self, seed: UInt32[Array, ""]) -> NetworkState:
         """The state at t = 0 before it is laid over a mesh."""
         ring_dtype = self.dtype if self.fixed_point is None else np.dtype(np.int32)
-        groups = _init_groups(self.groups, seed, ring_dtype, self.dtype, self.dt)
         return NetworkState(
             step=as_array(0, np.int32),
             seed=seed,
-            groups=groups,
-            pathways=tuple(
-                p.init(seed, self.groups[p.source], groups[p.source].released, self.dtype)
-                for p in self.pathways
-            ),
+            groups=_init_groups(self.groups, seed, ring_dtype, self.dtype, self.dt),
+            pathways=tuple(p.init(seed, self.groups[p.source], self.dtype) for p in self.pathways),
             couplings=tuple(c.init(seed, self.dtype) for c in self.couplings),
             modulators=tuple(m.init(self.dtype) for m in self.modulators),
             fingerprint=as_array(self.fingerprint),

@@ -13,7 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Num
+from jaxtyping import Array, Float, Num, UInt8
 
 from .._arrays import AnyArray
 from .._kernels.clock import Clock
@@ -100,17 +100,15 @@ class Pathway(eqx.Module):
         """The row of arrivals that each projection reaches."""
         return tuple(member.input for member in self.members)
 
-    def init(
-        self, seed: Seed, sources: Group, nothing: SpikeOutput, dtype: np.dtype
-    ) -> PathwayState:
-        """The state at t = 0; `nothing` are the spikes of the sources."""
+    def init(self, seed: Seed, sources: Group, dtype: np.dtype) -> PathwayState:
+        """The state at t = 0: nothing was released."""
         if self.release.plain:
             release, released = self.release.init(sources.n), None
         else:
             mine = self.members[0]
             first = sources.span(sources.populations.index(mine.source)).start
             release, released = _initial(
-                self.release, self.initial, nothing, seed, sources.sizes, mine.name, first, dtype
+                self.release, self.initial, seed, sources.sizes, mine.name, first, dtype
             )
         plastic = None
         if self.plastic is not None:
@@ -146,11 +144,10 @@ class Pathway(eqx.Module):
         )
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5, 6, 7))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _initial(
     release: Release,
     initial: tuple[InitialValue, ...],
-    nothing: SpikeOutput,
     seed: Seed,
     sizes: tuple[int, ...],
     name: str,
@@ -160,9 +157,7 @@ def _initial(
     """The state of a release, and that it has released nothing."""
     n = sum(sizes)
     state = as_floating(release_state(expand(release, sizes), n, seed, name, first), dtype)
-    values = jnp.zeros(n, dtype)
-    released = nothing.with_values if release.with_spikes else SpikeOutput.of_values
-    return with_initial(state, initial, seed), released(values)
+    return with_initial(state, initial, seed), SpikeOutput.of_values(jnp.zeros(n, dtype))
 
 
 def release_state(release: Release, n: int, seed: Seed, name: str, first: int = 0) -> Any:
@@ -207,13 +202,19 @@ class RuntimePathway(eqx.Module):
         `spikes` are those of the source group; `fired` is what plastic weights depend on. With
         `clear` the slot of `step`, which has been read, is emptied.
         """
-        released = spikes if state.released is None else state.released
+        released = self.released_by(spikes, state.released)
         if self.plastic is None or state.plastic is None:
             return self.deliver_now(ring, released, step, clear), state
         ring, plastic = self.plastic.deliver(
             ring, released, fired, state.plastic, step, self.scale, self.table, clear
         )
         return ring, state._replace(plastic=plastic)
+
+    def released_by(self, spikes: SpikeOutput, own: SpikeOutput | None) -> SpikeOutput:
+        """What is delivered: spikes, or what the release has made of them."""
+        if own is None:
+            return spikes
+        return own.made_of(spikes) if self.release.with_spikes else own
 
     def deliver_now(
         self,
@@ -229,13 +230,13 @@ class RuntimePathway(eqx.Module):
         self,
         state: PathwayState,
         released: Released | None,
-        spikes: SpikeOutput,
+        bits: UInt8[Array, " bytes"],
         signals: Mapping[str, Float[Array, "..."]],
         peers: Peers | None = None,
     ) -> PathwayState:
         """The state after its sources have released something, None where those are spikes.
 
-        `spikes` are those of the sources; with `peers`, of all devices, to which also goes what
+        `bits` are the packed spikes; with `peers`, those of all devices, to which also goes what
         the sources here release. The rule of plastic weights keeps the signals of the step
         until it is delivered.
         """
@@ -247,9 +248,9 @@ class RuntimePathway(eqx.Module):
         new, values, own = released
         with_spikes = self.release.with_spikes
         if peers is None:
-            out = own.with_values(values) if with_spikes else SpikeOutput.of_values(values)
+            out = SpikeOutput(own, values) if with_spikes else SpikeOutput.of_values(values)
         elif with_spikes:
-            out = spikes.with_values(peers.gather(values))
+            out = SpikeOutput(bits, peers.gather(values))
         else:
             out = peers.released(SpikeOutput.of_values(values))
         return state._replace(release=new, released=out)

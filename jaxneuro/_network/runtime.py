@@ -264,7 +264,7 @@ class RuntimeNetwork(eqx.Module):
             p.after(
                 before,
                 released.get(k),
-                groups[p.source].released,
+                groups[p.source].released.bits,
                 signals=inputs,
                 peers=None if self.peers is None else self.peers[p.source],
             )
@@ -362,7 +362,7 @@ def _own(
         return None
     peers = net.peers[pathway.source]
     if pathway.release.with_spikes:
-        return everywhere[pathway.source].with_values(peers.gather(values))
+        return SpikeOutput(everywhere[pathway.source].bits, peers.gather(values))
     return peers.released_in_steps(jax.vmap(SpikeOutput.of_values)(values))
 
 
@@ -380,7 +380,7 @@ def _delivered(
         step, spikes, mine = now
         new, cleared = list(rings), set()
         for p, released in zip(net.pathways, mine):
-            x = spikes[p.source] if released is None else released
+            x = p.released_by(spikes[p.source], released)
             new[p.target] = p.deliver_now(new[p.target], x, Clock.of(step), p.target not in cleared)
             cleared.add(p.target)
         return tuple(new), None
