@@ -12,6 +12,7 @@ A loop that is differentiated is one of pieces, of about as many steps as there 
 same order, and so the same bits, as without.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 from jax.tree_util import Partial
@@ -32,26 +34,36 @@ from .._network.runtime import RuntimeNetwork
 Given = tuple[Any, RuntimeNetwork, Any, Any]
 
 
+_FEW = 4  # turns of a piece
+
+
 class KeptStates(spec.Kind):
     """Whether only some states are kept, or how many."""
 
     def convert(self, value: Any) -> bool | int:
-        if isinstance(value, bool):
-            return value
+        if isinstance(value, bool | np.bool_):
+            return bool(value)
         try:
             return spec.Whole(1).convert(value)
         except spec.Unfit:
             raise spec.Unfit("True, False, or how many states to keep, at least 1") from None
 
 
-def differentiable(loop: Callable, steps: int, every: int, remat: bool | int) -> Callable:
+def differentiable(
+    loop: Callable, steps: int, every: int, remat: bool | int, after: bool
+) -> Callable:
     """`loop(net, runtime, held, inputs, steps)` as a function of the first four, with a derivative.
+
+    That by weights is made after the loop, or, if not `after`, all is JAX's: then derivatives of
+    every kind are there that operations have, and the loop may close over what is differentiated.
 
     It returns what it carries after the steps, what it has for each step, and for each `every`
     steps. The loop also takes `taps` and then has a further result: what each pathway delivered in
     each step.
     """
-    pieces = _in_pieces(loop, steps, every, remat)
+    if not steps:
+        return functools.partial(loop, steps=0)
+    pieces = _in_pieces(loop, steps, every, remat, after)
 
     def whole(*given: Any) -> Any:
         return loop(*given, steps)
@@ -60,20 +72,22 @@ def differentiable(loop: Callable, steps: int, every: int, remat: bool | int) ->
         moving, rest = eqx.partition(given, asked)
 
         def inner(moving: Given) -> Any:
-            return _parted(pieces(*eqx.combine(moving, rest)))
+            net, runtime, held, inputs = eqx.combine(moving, rest)
+            return _parted(pieces(net, _in_full(runtime), held, inputs))
 
         smooth, back, others = jax.vjp(inner, moving, has_aux=True)
         return eqx.combine(smooth, others), Partial(lambda back, bars: back(bars)[0], back)
 
-    ruled = _with_rule(whole, derived)
+    if not after:
+        return pieces if remat else whole
+    return _with_rule(whole, derived)
 
-    def run(net: Any, runtime: RuntimeNetwork, held: Any, inputs: Any) -> Any:
-        # Without projections all is JAX's, and so there are derivatives of every kind.
-        mine = pieces if remat else whole
-        chosen = ruled if runtime.pathways and steps else mine
-        return chosen(net, runtime, held, inputs)
 
-    return run
+def _in_full(runtime: RuntimeNetwork) -> RuntimeNetwork:
+    """With weights of 16 bits in the network's dtype, in which cotangents are added up."""
+    weights = [p.weights for p in runtime.pathways]
+    full = [x.astype(runtime.dtype) if x.dtype == jnp.bfloat16 else x for x in weights]
+    return eqx.tree_at(lambda r: [p.weights for p in r.pathways], runtime, full)
 
 
 def _parted(out: Any) -> tuple[Any, Any]:
@@ -114,14 +128,14 @@ def _with_rule(f: Callable, derived: Callable) -> Callable:
     return lambda *given: run(*_parted(given))
 
 
-def _in_pieces(loop: Callable, steps: int, every: int, remat: bool | int) -> Callable:
+def _in_pieces(loop: Callable, steps: int, every: int, remat: bool | int, after: bool) -> Callable:
     """The loop as one over pieces, and a shorter one where they are not all equal."""
     length = every * piece_length(steps // every, None if remat in (False, True) else remat)
     many = steps // length
 
     def pieces(net: Any, runtime: RuntimeNetwork, held: Any, inputs: Any) -> Any:
         def piece(held: Any, inputs: Any, steps: int = length) -> Any:
-            one = weights_after(loop, steps)
+            one = weights_after(loop, steps) if after else functools.partial(loop, steps=steps)
             if remat:
                 one = jax.checkpoint(one, prevent_cse=False)
             return one(net, runtime, held, inputs)
@@ -143,12 +157,15 @@ def _in_pieces(loop: Callable, steps: int, every: int, remat: bool | int) -> Cal
 def piece_length(turns: int, pieces: int | None) -> int:
     """How many of the turns of a loop are a piece: about their root, or for so many pieces.
 
-    Where it can, a number that divides them: a piece of another length is another program.
+    Where it can, a number that divides them: a piece of another length is another program. Few
+    turns are one piece.
     """
     if pieces is not None:
         return -(-turns // min(pieces, turns))
     root = math.isqrt(turns)
-    near = sorted(range(max(root // 2, 1), 2 * root + 1), key=lambda n: abs(n - root))
+    if root < _FEW:
+        return turns
+    near = sorted(range(root // 2, 2 * root + 1), key=lambda n: abs(n - root))
     return next((n for n in near if turns % n == 0), root)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._run.gradient import piece_length
 from jaxneuro.surrogates import FastSigmoid
 from tests.oracle.gradients import two_layers
@@ -141,7 +142,7 @@ def test_it_is_that_of_single_steps(form, x64):
     (value, got), (same, want) = of_events(params, net), of_steps(params, net)
     assert value == same
     assert np.abs(np.asarray(want["v"])).max() > 0
-    # A cotangent is rounded to bfloat16 in every step of the loop.
+    # Step by step, a cotangent is rounded to bfloat16 in every one of them.
     assert_close(got, want, 0.02 if form == "bfloat16" else 1e-12)
 
 
@@ -202,12 +203,75 @@ def test_what_is_recorded_in_pieces_is_what_is_recorded(x64):
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("turns", [1, 2, 12, 97, 200, 10_000])
+@pytest.mark.parametrize("turns", [1, 2, 7, 15, 16, 97, 101, 200, 10_000])
 def test_pieces_are_about_as_many_as_their_steps(turns):
     length = piece_length(turns, None)
-    assert np.sqrt(turns) / 2 - 1 <= length <= 2 * np.sqrt(turns)
-    assert turns % length == 0 or turns == 97
+    if turns < 16:
+        assert length == turns
+    else:
+        assert np.sqrt(turns) / 2 - 1 <= length <= 2 * np.sqrt(turns)
+        assert turns % length == 0 or turns in (97, 101)
     assert -(-turns // piece_length(turns, 3)) == min(turns, 3)
+
+
+@pytest.mark.parametrize("remat", [False, True, 1, 60])
+@pytest.mark.parametrize("steps", [0, 1, 2, pytest.param(21, marks=pytest.mark.slow)])
+def test_short_runs(steps, remat, x64):
+    """Also pieces of one step, in which the longest delay is as long as all slots are."""
+    net = network(FORMS["several delays"])
+    state = net.init(3)
+    every = SpikeOutput.of_spikes(jnp.ones(50), jnp.ones(50, bool))  # all spikes are on their way
+    state = state._replace(groups=(state.groups[0]._replace(released=every),))
+
+    def loss(weights, run):
+        changed = eqx.tree_at(lambda n: [p.weights for p in n.pathways], net, weights)
+        state_after = run(changed)
+        return sum(jnp.sum(g.ring * like(g.ring, jnp.cos)) for g in state_after.groups)
+
+    def stepped(net):
+        runtime = net.expand()
+        return jax.lax.scan(lambda s, _: (runtime.step(s)[0], None), state, length=steps)[0]
+
+    weights = [p.weights for p in net.pathways]
+    scanned = lambda net: jn.scan(net, state, steps, remat=remat)[0]  # noqa: E731
+    got = jax.jit(jax.grad(lambda w: loss(w, scanned)))(weights)
+    want = jax.jit(jax.grad(lambda w: loss(w, stepped)))(weights)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+    assert not steps or any(np.abs(x).max() > 0 for x in want if x.size)
+
+
+def test_a_function_may_close_over_what_is_trained(x64):
+    net = network()
+
+    def loss(readout):
+        record = jn.Record(
+            spikes=False, function=lambda _, output: jnp.vdot(output.spikes["A"], readout)
+        )
+        return jn.scan(net, net.init(3), 20, None, record)[1].function.sum()
+
+    def step(state, _):
+        state, output = runtime.step(state)
+        return state, output.spikes["A"]
+
+    runtime = net.expand()
+    want = jax.lax.scan(step, net.init(3), length=20)[1].sum(0)
+    np.testing.assert_array_equal(jax.jit(jax.grad(loss))(jnp.ones(30)), want)
+    assert want.sum() > 0
+
+
+@pytest.mark.parametrize("remat", [False, True])
+def test_without_projections_there_is_forward_mode(remat, x64):
+    cells = jn.Population("A", 5, jn.neurons.LIF())
+    net = jn.build(jn.Description([cells]), 0, DT, jnp.float64)
+
+    def voltage(current):
+        state, _ = jn.scan(net, net.init(0), 20, {"A": current}, remat=remat)
+        return state.groups[0].neurons.v.sum()
+
+    _, slope = jax.jvp(voltage, (100.0,), (1.0,))
+    np.testing.assert_allclose(slope, jax.grad(voltage)(100.0), rtol=1e-12)
+    assert slope > 0
 
 
 class CutBySelf(FastSigmoid):

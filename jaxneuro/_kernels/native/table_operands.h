@@ -25,7 +25,7 @@ namespace jaxneuro {
 struct TableOperands {
   enum : size_t {
     kSections, kPointers, kTargets, kTags, kDelays, kBlockOffset, kBlockDelay, kBlockSpan, kDraws,
-    kDrawTables
+    kDrawTables, kAll
   };
 
   size_t scale, weights, first;
