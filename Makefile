@@ -45,7 +45,7 @@ $(GPU_STAMPS): $(GPU)/%/.installed: pyproject.toml
 	touch $@
 
 science: $(STAMP)
-	$(BIN)/python -m pytest -m science -n 2 --dist loadgroup
+	JAXNEURO_THOROUGH=1 $(BIN)/python -m pytest -m science -n 2 --dist loadgroup
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -86,7 +86,9 @@ def fused(
     parameters, held = (group, state.step), (mine.neurons, mine.stimuli)
     held, last, fired, samples = fused_scan(step, parameters, held, inputs, places, how, **options)
     bits = None if fired is None else SpikeOutput.of_spikes(fired).bits
-    released = SpikeOutput.of_spikes(last)
+    # Without projections nobody asks which spikes have a derivative: all may have one.
+    counted = None if mine.released.counted is None else jnp.ones(last.shape, bool)
+    released = SpikeOutput.of_spikes(last, counted)
     after = mine._replace(neurons=held[0], stimuli=held[1], released=released)
     new = state._replace(step=state.step + n_steps, groups=(after,))
     traces: dict = {}
