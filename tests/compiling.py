@@ -1,7 +1,8 @@
 """How the tests compile, and what: counted per test, the files that take most shown at the end.
 
 A test costs what its programs cost. So XLA makes slower code in half the time, but where
-`JAXNEURO_THOROUGH` is set, as in part of `make test-all` and in `make science`: there it makes the code that users get.
+`JAXNEURO_THOROUGH` is set, as by `make science` and for a part of `make test-all`: there it makes
+the code that users get.
 `--compile-table FILE` writes what `Report` has of every test
 as JSON. The seconds of the cores are CPU time of the processes that run tests and of those that
 they start.
