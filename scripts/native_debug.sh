@@ -18,8 +18,8 @@ CXX=${CXX:-g++}
 TESTS=("$@")
 if [ ${#TESTS[@]} -eq 0 ]; then
   # All but those of GPU kernels and of the reference, and what is no kernel.
-  for name in deliver delivery_bins delivery_threads draw_rows gap_lists gather k_cap learn \
-    materialize new_sources operands pack poisson short_term synaptic_input unpack; do
+  for name in cotangents deliver delivery_bins delivery_threads draw_rows gap_lists gather k_cap \
+    learn materialize new_sources operands pack poisson short_term synaptic_input unpack; do
     TESTS+=("tests/kernels/test_$name.py")
   done
   TESTS+=("tests/parallel/test_exchange.py")
