@@ -102,21 +102,21 @@ def weight_reference(
     return lax.fori_loop(0, bits.shape[0], add, start)
 
 
-def _once(call: Callable) -> Callable:
+def _without_derivative(call: Callable) -> Callable:
     """`call`, which refuses a derivative of its own."""
 
     @jax.custom_jvp
-    def once(*operands: Any) -> Any:
+    def refusing(*operands: Any) -> Any:
         return call(*operands)
 
-    @once.defjvp
+    @refusing.defjvp
     def _(primals: Any, tangents: Any) -> Any:
         raise ValueError(
             "the gradient of a run has no derivative itself where spikes go through projections: "
             "take differences of gradients (jax.grad at two points) for second derivatives"
         )
 
-    return once
+    return refusing
 
 
 @functools.cache
@@ -147,7 +147,7 @@ def _of_values(n: int, clear: bool, native: bool) -> Any:
         default = over_batch(reference, _VALUE_RANKS)
         return by_platform(*operands, default=default, cpu=run, cuda=cuda)
 
-    return _once(batched(call, _VALUE_RANKS, _REFUSED, made=1))
+    return _without_derivative(batched(call, _VALUE_RANKS, _REFUSED, made=1))
 
 
 @functools.cache
@@ -172,4 +172,4 @@ def _of_weights(native: bool) -> Any:
     def call(*operands):
         return by_platform(*operands, default=over_batch(weight_reference, _WEIGHT_RANKS), cpu=run)
 
-    return _once(batched(call, _WEIGHT_RANKS, _REFUSED, made=1))
+    return _without_derivative(batched(call, _WEIGHT_RANKS, _REFUSED, made=1))

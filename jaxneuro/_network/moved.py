@@ -94,7 +94,7 @@ def plain_move(m: Moving, dt: float, dtype: np.dtype) -> Moved:
     arrived, step = m.arrived, m.last.now + 1
     if arrived is not None and m.quanta is not None:
         arrived = arrived.astype(dtype) * m.quanta[:, None]
-    # What stimuli draw is kept for the derivative, all else computed again from the state.
+    # For a derivative the drive of stimuli is kept; all else is computed again from the state.
     stimuli, drive, outside = m.group.stimulate(m.before.stimuli, step, dt)
     group = dataclasses.replace(m.group, stimuli=())
     again = functools.partial(_step, dt=dt, dtype=dtype)
@@ -108,7 +108,7 @@ def plain_move(m: Moving, dt: float, dtype: np.dtype) -> Moved:
 
 
 def _step(models, cells, held, arrived, drive, outside, coupled, inputs, step, dt, dtype):
-    """What `plain_move` does neuron by neuron, but for the stimuli."""
+    """The step of the neurons, receptors and releases of a group, after that of its stimuli."""
     group, releases = models
     drive, outside = coupled.plus(drive, outside)
     coupled = Coupled((), outside)

@@ -163,7 +163,7 @@ class RuntimeNetwork(eqx.Module):
         return rings, out
 
     def waiting(self, state: NetworkState) -> tuple[SpikeOutput, ...]:
-        """What each pathway delivers in the next step, for the derivative by its weights."""
+        """The spikes or values that each pathway delivers in the next step."""
         return tuple(
             _delivered_by(state.groups[p.source].released, mine.released)
             for p, mine in zip(self.pathways, state.pathways)

@@ -21,7 +21,9 @@ void ByTypes(DataType number, DataType weight, F&& f) {
 
 namespace values {
 
-enum : size_t { kRing, kCounted, kStep, kScale, kWeights, kColumns, kValues = kColumns + TableOperands::kAll };
+enum : size_t {
+  kRing, kCounted, kStep, kScale, kWeights, kColumns, kValues = kColumns + TableOperands::kAll
+};
 
 // What every operand is: jaxneuro/_kernels/cotangents.py.
 constexpr Kernel kKernel("value_cotangents", 1, 1, {
@@ -96,8 +98,9 @@ class Several {
     for (const auto& one : all_)
       for (size_t i = 0; i < words; ++i)
         for (uint64_t word = one.Word(i); word != 0; word &= word - 1) ++bits;
-    // What is drawn is worth it in any case.
-    const double per_row = sources == 0 ? 0.0 : double(call.Length(kColumns + TableOperands::kTargets)) / double(sources);
+    // Rows that are drawn are worth it in any case.
+    const double synapses = double(call.Length(kColumns + TableOperands::kTargets));
+    const double per_row = sources == 0 ? 0.0 : synapses / double(sources);
     const bool drawn = call.Length(kColumns + TableOperands::kDraws) != 0;
     if (!shared || !(drawn || double(bits) * per_row > kWorth * double(slots_ * places_ * kLanes)))
       return;
@@ -191,7 +194,8 @@ Error Run(const Call& call, int64_t n_targets, bool clear) {
 namespace weights {
 
 enum : size_t {
-  kArrived, kBits, kValues, kScale, kWeights, kColumns, kScaleBar = kColumns + TableOperands::kAll, kWeightsBar
+  kArrived, kBits, kValues, kScale, kWeights, kColumns,
+  kScaleBar = kColumns + TableOperands::kAll, kWeightsBar
 };
 
 constexpr Kernel kKernel("weight_cotangents", 0, 2, {

@@ -158,7 +158,8 @@ class RowWalk {
     uint32_t *weight = nullptr, *delay = nullptr;
     if (s.flags & (kHasWeights | kHasDelays)) drawer.Values(d, row, drawn.count, &weight, &delay);
     const uint32_t* target = drawn.targets;
-    const size_t offset = size_t(t_.block_offset[b]), count = drawn.count, own = s.weights + d.weights;
+    const size_t offset = size_t(t_.block_offset[b]), count = drawn.count;
+    const size_t own = s.weights + d.weights;
     const auto piece = [&](auto&& y) {
       if (s.flags & kHasWeights)
         visit_.Piece(b, 0, count, y, [=](size_t i) { return own + weight[i]; });
