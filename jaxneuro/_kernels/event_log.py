@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -75,7 +76,8 @@ def log_events(
     """The log with the events of a step: booleans (targets,), and numbers (rows, targets).
 
     Rows visited last before the second result must be visited now; it is `LONG_AGO` where none
-    must. `packed` are bits among which the events are known to be, and the number of the first.
+    must. `packed` are bits among which the events are known to be, and the number of the first. A
+    derivative is that by the numbers.
     """
     bits, first = (jnp.zeros(0, jnp.uint8), 0) if packed is None else packed
     call = _batched(native_available(), first, longest_delay)
@@ -110,7 +112,13 @@ def _batched(native: bool, first: int, longest_delay: int) -> Any:
 
         return by_platform(*operands, default=reference, cpu=with_limit(_native), cuda=on_gpu)
 
-    return batched(call, _RANKS, "", in_place=4, made=1)
+    whole = jax.custom_jvp(batched(call, _RANKS, "", in_place=4, made=1))
+
+    @whole.defjvp
+    def slopes(primals: Any, tangents: Any) -> Any:
+        return whole(*primals), jax.jvp(with_limit(_reference), primals, tangents)[1]
+
+    return whole
 
 
 def _fused(first: int, longest_delay: int, *operands: Any) -> tuple:

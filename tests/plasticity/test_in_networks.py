@@ -108,20 +108,21 @@ def test_the_gradient_equals_finite_differences(x64):
     pre, post = (jnp.asarray(1.0 * x) for x in spikes(rng, 0.12, 25))
 
     def loss(x):
-        changed = net.set(NAME, rate=x[0], tau_plus=x[1])
+        changed = net.set(NAME, rate=x[0], tau_plus=x[1], tau_minus=x[2])
         record = jn.Record(spikes=False, variables={"post": "v"})
         start = changed.init(0)
         out = jn.scan(changed, start, 25, {"pre": pre, "post": post}, record)[1]
         return jnp.sum(out.traces["post"]["v"] ** 2)
 
-    at = jnp.array([0.05, 20.0])
+    at = jnp.array([0.05, 20.0, 15.0])
     gradient = jax.jit(jax.grad(loss))(at)
-    value, eps = jax.jit(loss), jnp.array([1e-5, 1e-3])
-    for k in range(2):
-        step = jnp.zeros(2).at[k].set(eps[k])
+    value, eps = jax.jit(loss), jnp.array([1e-5, 1e-3, 1e-3])
+    for k in range(3):
+        step = jnp.zeros(3).at[k].set(eps[k])
         numeric = (value(at + step) - value(at - step)) / (2 * eps[k])
         np.testing.assert_allclose(gradient[k], numeric, rtol=1e-5)
     assert abs(gradient[0]) > 1.0
+    assert gradient[2] != 0.0
 
 
 @pytest.mark.slow
