@@ -1,4 +1,4 @@
-"""Checks delivery on this card against NumPy: every kind of section, and races."""
+"""Checks delivery and its derivative on this card against NumPy: all kinds of section, races."""
 
 import dataclasses
 import itertools
@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
+from jaxneuro._kernels.clock import Clock
+from jaxneuro._kernels.cotangents import value_cotangents
 from jaxneuro._kernels.deliver import deliver
 from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ring_place
@@ -150,6 +152,32 @@ def drawn(interpret: bool) -> Iterator[tuple[str, bool]]:
             got.append(arrivals(net, spikes, True, jnp.int32, caller(interpret)))
         name = f"{type(rule).__name__} drawn in the kernel"
         yield name, bool(got[0].any()) and bool(np.array_equal(*got))
+
+
+def cotangents(interpret: bool) -> Iterator[tuple[str, bool]]:
+    """Those of spikes, of every kind of section, equal sums in NumPy that are exact in float32."""
+    rng, step = np.random.default_rng(2), 37
+    kinds = list(itertools.product((False, True), repeat=3))
+    for own_weight, own_delay, few in kinds[::3] if interpret else kinds:
+        net = _network((150, 60), 0.02 if few else 0.5, own_weight, own_delay)
+        (p,) = net.pathways
+        n, target, wires = net.groups[p.source].n, net.groups[p.target], wires_of(net)
+        slots, places = target.slots, len(target.receptors) * target.n
+        ring = rng.integers(-3, 4, (slots, places)).astype(np.float32)
+        counted = rng.random(n) < 0.5
+        read = wires.weight * ring[(step + wires.steps) % slots, wires.place]
+        want = np.where(counted, np.bincount(wires.source, read, n), 0.0)
+        bits = np.packbits(np.pad(counted, (0, -n % 64)), bitorder="little")
+        scale = (p.weight * p.gain)[p.table.block_projection]
+        given = jnp.asarray(ring), jnp.asarray(bits), Clock.of(jnp.int32(step)), scale, p.weights
+        if interpret:
+            from jaxneuro._kernels.gpu_cotangents import values_pallas
+
+            got = values_pallas(*given, p.table, n, interpret=True)
+        else:
+            got = value_cotangents(*given, p.table, n, False)[1]
+        name = f"cotangents, weights {own_weight}, delays {own_delay}, tags {few}"
+        yield name, bool(want.any()) and bool(np.array_equal(got, want))
 
 
 def races(interpret: bool) -> Iterator[tuple[str, bool]]:

@@ -1,5 +1,7 @@
 """Every kind of network, at a size at which a GPU's launches are its time."""
 
+import argparse
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +9,7 @@ import jax
 
 import jaxneuro as jn
 
-from . import lattices
+from . import gradient, lattices
 from ._balanced import coba
 from ._gpu_assemblies import brain_of, looped, synaptic_input
 from ._run import DT
@@ -77,7 +79,32 @@ def scan_of(net: jn.Network) -> tuple[Callable, tuple]:
     return lambda net, state: jn.scan(net, state, STEPS, inputs), (net, net.init(1))
 
 
-def rounds_of() -> tuple[Callable, tuple]:
+def _network(name: str) -> tuple[Callable, tuple, int]:
+    net = NETWORKS[name]()
+    return *scan_of(net), net.n_neurons
+
+
+def _rounds() -> tuple[Callable, tuple, int]:
     """A hundred rounds of an assembly over hashed synapses."""
-    brain = brain_of(10_000, 100, 0.05)
-    return looped(brain, 100, synaptic_input), (brain.init(jax.random.key(0)),)
+    n = 10_000
+    brain = brain_of(n, 100, 0.05)
+    return looped(brain, 100, synaptic_input), (brain.init(jax.random.key(0)),), n
+
+
+def _gradient(by: str) -> tuple[Callable, tuple, int]:
+    """The derivative of COBA, every spike of which has one; a step is one of its pieces."""
+    parser = argparse.ArgumentParser()
+    gradient.add_options(parser)
+    options = parser.parse_args(["--surrogate", "--by", by])
+    net = built(gradient.description(options))
+    loss, x = gradient.loss_of(net, options, by)
+    return jax.grad(loss), (x, net), net.n_neurons
+
+
+# Each returns a function, its arguments, and how many neurons there are.
+PROGRAMS: dict[str, Callable[[], tuple[Callable, tuple, int]]] = {
+    **{name: functools.partial(_network, name) for name in NETWORKS},
+    "assembly": _rounds,
+    "gradient by gains": lambda: _gradient("gains"),
+    "gradient by weights": lambda: _gradient("weights"),
+}

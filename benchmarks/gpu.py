@@ -15,8 +15,8 @@ from typing import Any
 __all__ = ["add_options", "run"]
 
 PARTS = ("smoke", "races", "kernels", "deliver", "learn", "walk", "assemblies", "coba")
-PARTS += ("microcircuit", "lattices", "devices")
-CHECKED = ("smoke", "races", "learn", "walk", "assemblies", "lattices", "devices")
+PARTS += ("microcircuit", "gradient", "lattices", "devices")
+CHECKED = ("smoke", "races", "learn", "walk", "assemblies", "gradient", "lattices", "devices")
 BUDGET_S = 450.0
 
 
@@ -340,6 +340,27 @@ def _microcircuit(session: Session) -> None:
         scale = min(scale, 0.1)  # else construction alone would take minutes
     for drive in ("poisson", "dc"):
         _network(session, f"microcircuit {scale:g} {drive}", description(scale, drive))
+
+
+def _gradient(session: Session) -> None:
+    """Cotangents of spikes checked; COBA's gradient timed by gains and weights, and of a batch."""
+    from . import gradient
+    from ._gpu_checks import cotangents
+
+    small = session.options.interpret
+    _check(session, "gradient", cotangents(small))
+    if session.options.checks:
+        return
+    size = "--neurons 200 --steps 20 --repeats 1" if small else "--neurons 4000"
+    for form in ("", "--surrogate", "--surrogate --by weights", "--surrogate --batch 64"):
+        if session.left() < 60:
+            say("skipped: too little of the time is left")
+            return
+        parser = argparse.ArgumentParser()
+        gradient.add_options(parser)
+        options = parser.parse_args(f"{size} {form}".split())
+        options.threads = session.options.threads
+        session.write({**gradient.measured(options), "bench": "gpu", "part": "gradient"})
 
 
 def _lattices(session: Session) -> None:

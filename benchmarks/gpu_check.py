@@ -24,15 +24,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Prints the table, then what is wrong; exits with 1 if anything is."""
     _gpu_compile.prepare()
-    from ._gpu_networks import NETWORKS, rounds_of, scan_of
+    from ._gpu_networks import PROGRAMS
 
     version, wrong = _gpu_compile.versions(), []
     table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
     found: dict[str, Any] = {}
-    for name in options.networks or [*NETWORKS, "assembly"]:
-        net = None if name == "assembly" else NETWORKS[name]()
-        function, args = rounds_of() if net is None else scan_of(net)
-        n = 10_000 if net is None else net.n_neurons
+    for name in options.networks or PROGRAMS:
+        function, args, n = PROGRAMS[name]()
         for card in options.cards:
             try:
                 got = _gpu_compile.compile_for(CARDS[card], function, args, n)

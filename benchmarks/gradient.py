@@ -5,6 +5,7 @@ import dataclasses
 import json
 import statistics
 import time
+from typing import Any
 from unittest import mock
 
 import equinox as eqx
@@ -18,7 +19,7 @@ from jaxneuro._kernels import deliver
 from ._balanced import coba
 from ._run import DT, versions
 
-__all__ = ["add_options", "run"]
+__all__ = ["add_options", "measured", "run"]
 
 BETA = 0.2  # [1/mV]: 2 / (v_th - v_reset)
 
@@ -109,7 +110,12 @@ def share_with_a_derivative(net: jn.Network, options: argparse.Namespace) -> flo
 
 
 def run(options: argparse.Namespace) -> None:
-    """One JSON line: medians of the run, of the gradient, and of its parts [s]."""
+    """One JSON line."""
+    print(json.dumps(measured(options) | {"versions": versions()}), flush=True)
+
+
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Medians of the run, of the gradient, and of its parts [s]."""
     net = jn.build(description(options), key=options.seed, dt=DT)
     loss, x = loss_of(net, options, options.by)
     of_spikes, current = loss_of(net, options, "spikes")
@@ -134,7 +140,7 @@ def run(options: argparse.Namespace) -> None:
     used = {name: program.memory_analysis() for name, (program, _) in programs.items()}
     peak = {name: getattr(used[name], "temp_size_in_bytes", 0) for name in ("run", "gradient")}
     steps = options.steps * trials
-    line = {
+    return {
         "bench": "gradient",
         "by": options.by,
         "neurons": net.n_neurons,
@@ -156,6 +162,4 @@ def run(options: argparse.Namespace) -> None:
             (peak["gradient"] - peak["run"]) / 4 / net.n_neurons / steps, 2
         ),
         "threads": options.threads,
-        "versions": versions(),
     }
-    print(json.dumps(line), flush=True)

@@ -141,7 +141,7 @@ def _in_pieces(loop: Callable, steps: int, every: int, remat: bool | int, after:
             return one(net, runtime, held, inputs)
 
         cut = lambda x: x[: many * length].reshape(many, length, *x.shape[1:])  # noqa: E731
-        joined = lambda x: x.reshape(-1, *x.shape[2:])  # noqa: E731
+        joined = lambda x: x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])  # noqa: E731
         held, out = lax.scan(piece, held, jax.tree.map(cut, inputs), length=many)
         out = jax.tree.map(joined, out)
         rest = steps - many * length

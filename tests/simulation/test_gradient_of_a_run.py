@@ -394,3 +394,17 @@ def test_a_derivative_of_the_gradient_is_refused():
         jax.jit(jax.grad(jax.grad(voltage)))(1.0)
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(voltage, (1.0,), (1.0,))
+
+
+def test_of_a_network_whose_populations_are_empty():
+    cells = jn.Population("A", 0, jn.neurons.LIF(surrogate=FastSigmoid()))
+    link = jn.Projection(
+        "A", "A", jn.connectivity.AllToAll(), weight=1.0, delay=1.0, synapse=jn.synapses.Delta()
+    )
+    net = jn.build(jn.Description([cells], [link]), key=0, dt=0.1)
+
+    def voltage(gain):
+        state, _ = jn.scan(net.set("A->A", gain=gain), net.init(0), 20)
+        return state.groups[0].neurons.v.sum()
+
+    assert jax.grad(voltage)(1.0) == 0.0
