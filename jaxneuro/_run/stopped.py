@@ -162,7 +162,7 @@ def describe_bad_rate(net: Network, steps: range) -> str | None:
         return None
     step, name, field, rate = min(found, key=lambda f: f[:2])
     return (
-        f"The cause may be stimulation {name!r}: its {field} is {rate:g} Hz at {step * net.dt:g} "
+        f"The cause may be stimulation {name!r}: its {field} is {rate:.4g} Hz at {step * net.dt:g} "
         f"ms; it must be from 0 to what can be drawn in a time step of {net.dt:g} ms"
     )
 
