@@ -146,7 +146,7 @@ def batched(
             raise ValueError(f"{refuse_shared}. {_COND}")
         old = max(x.ndim - b - rank for x, b, rank in zip(arrays, new, ranks))
         axes = jnp.broadcast_shapes(*(_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)))
-        full = [_with_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)]
+        full = [with_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)]
         for k, (x, rank) in enumerate(zip(arrays[:in_place], ranks)):
             if not (new[k] and x.ndim == 1 + old + rank):
                 own = x.shape[x.ndim - rank :]
@@ -163,7 +163,7 @@ def _axes(x: Any, new: bool, rank: int, old: int) -> tuple[int, ...]:
     return (x.shape[0] if new else 1, *(earlier or (1,) * old))
 
 
-def _with_axes(x: Any, new: bool, rank: int, old: int) -> Any:
+def with_axes(x: Any, new: bool, rank: int, old: int) -> Any:
     """The operand with all batch axes; without any if it has none."""
     if x.ndim == rank:
         return x

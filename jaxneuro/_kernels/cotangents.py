@@ -10,7 +10,6 @@ A delivery adds `r scale_b w` at a place of the ring; y is the cotangent of that
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -27,7 +26,7 @@ from .native import native_available
 from .spike_output import SpikeOutput
 from .table import Table
 
-_REFUSED = (
+REFUSED = (
     "the gradient of deliver: the table of connections must not be batched by vmap; map over the "
     "state, the gains or the weights and share one network"
 )
@@ -102,23 +101,6 @@ def weight_reference(
     return lax.fori_loop(0, bits.shape[0], add, start)
 
 
-def _without_derivative(call: Callable) -> Callable:
-    """`call`, which refuses a derivative of its own."""
-
-    @jax.custom_jvp
-    def refusing(*operands: Any) -> Any:
-        return call(*operands)
-
-    @refusing.defjvp
-    def _(primals: Any, tangents: Any) -> Any:
-        raise ValueError(
-            "the gradient of a run has no derivative itself where spikes go through projections: "
-            "take differences of gradients (jax.grad at two points) for second derivatives"
-        )
-
-    return refusing
-
-
 @functools.cache
 def _of_values(n: int, clear: bool, native: bool) -> Any:
     """The call for one network or for a batch of them over one table."""
@@ -147,7 +129,7 @@ def _of_values(n: int, clear: bool, native: bool) -> Any:
         default = over_batch(reference, _VALUE_RANKS)
         return by_platform(*operands, default=default, cpu=run, cuda=cuda)
 
-    return _without_derivative(batched(call, _VALUE_RANKS, _REFUSED, made=1))
+    return batched(call, _VALUE_RANKS, REFUSED, made=1)
 
 
 @functools.cache
@@ -172,4 +154,4 @@ def _of_weights(native: bool) -> Any:
     def call(*operands):
         return by_platform(*operands, default=over_batch(weight_reference, _WEIGHT_RANKS), cpu=run)
 
-    return _without_derivative(batched(call, _WEIGHT_RANKS, _REFUSED, made=1))
+    return batched(call, _WEIGHT_RANKS, REFUSED, made=1)

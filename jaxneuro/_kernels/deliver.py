@@ -15,14 +15,17 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 from jaxtyping import Array, Float, Num
 
 from .._arrays import AnyArray
 from .call import batched, by_platform, native_call, over_batch
+from .changed_weights import Change, arrivals_of_change
 from .clock import Clock, Step
-from .cotangents import value_cotangents, weight_cotangents
+from .cotangents import value_cotangents
 from .deliver_reference import clear_slot, deliver_reference, product_dtype
 from .gpu import deliver_on_gpu
+from .linear import linear, once
 from .native import native_available
 from .spike_output import SpikeOutput
 from .table import Table
@@ -56,43 +59,56 @@ def deliver(
     return _deliver(ring, released, Clock.of(step), scale, weights, table, clear)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
+@functools.partial(jax.custom_jvp, nondiff_argnums=(6,))
 def _deliver(ring, released, step, scale, weights, table, clear):
     call = _batched(clear, native_available())
     operands = released.operands(product_dtype(ring))
     return call(ring, *operands, *step, scale, weights, table)
 
 
-def _forward(ring, released, step, scale, weights, table, clear):
+@functools.partial(_deliver.defjvp, symbolic_zeros=True)
+def _slope(clear, primals, tangents):
+    ring, released, step, scale, weights, table = primals
     if jnp.issubdtype(ring.dtype, jnp.integer):
         raise ValueError(
             "a network built with deterministic=True has no gradient: its arrivals are whole "
             "numbers. Build it without to differentiate it"
         )
-    out = _deliver(ring, released, step, scale, weights, table, clear)
-    return out, (released, step, scale, weights, table)
+    ring, released, scale, weights = once((ring, released, scale, weights))
+    ring_dot, released_dot, _, *own_dots, _ = tangents
+    dot = _of_ring_and_values(
+        _in_full(ring_dot, ring),
+        released_dot.values,
+        released,
+        *(step, scale, weights, table),
+        clear,
+    )
+    if not all(isinstance(x, SymbolicZero) for x in own_dots):
+        change = Change(*map(_in_full, own_dots, (scale, weights)))
+        now = jax.tree.map(lambda x: x[None], released)
+        more = arrivals_of_change(change, now, scale, weights, table, *ring.shape)
+        dot = dot + jnp.roll(more, 1 + step.now, axis=0)
+    return _deliver(ring, released, step, scale, weights, table, clear), dot
 
 
-def _backward(clear, residuals, ring_bar):
-    released, step, scale, weights, table = residuals
-    # Of what nobody asks for XLA computes nothing.
-    before, values_bar = ring_bar, None
-    if released.values is not None:
-        counted, n = released.slopes(), released.values.shape[0]
-        before, values_bar = value_cotangents(
-            ring_bar, counted, step, scale, weights, table, n, clear
-        )
-        values_bar = values_bar.astype(released.values.dtype)
-    elif clear:
-        before = clear_slot(ring_bar, step.now)
-    arrived = jnp.roll(ring_bar, -1 - step.now, axis=0)
-    now = jax.tree.map(lambda x: x[None], released)
-    scale_bar, weights_bar = weight_cotangents(arrived, now, scale, weights, table)
-    bars = scale_bar.astype(scale.dtype), weights_bar.astype(weights.dtype)
-    return before, SpikeOutput(None, values_bar), None, *bars, None  # type: ignore[arg-type]
+def _in_full(dot: Any, x: jax.Array) -> jax.Array:
+    return jnp.zeros_like(x) if isinstance(dot, SymbolicZero) else dot
 
 
-_deliver.defvjp(_forward, _backward)
+def _of_ring_and_values(ring_dot, values_dot, released, step, scale, weights, table, clear):
+    """The tangent of a ring by those of the ring before and of what was released."""
+    if values_dot is None or isinstance(values_dot, SymbolicZero):
+        return clear_slot(ring_dot, step.now) if clear else ring_dot
+    n = values_dot.shape[0]
+
+    def of(counted, step, scale, weights, table, ring, values):
+        return [_deliver(ring, SpikeOutput(counted, values), step, scale, weights, table, clear)]
+
+    def transpose(counted, step, scale, weights, table, bar):
+        return value_cotangents(bar, counted, step, scale, weights, table, n, clear)
+
+    fixed = released.slopes(), step, scale, weights, table
+    return linear(of, transpose, fixed, (ring_dot, values_dot.astype(ring_dot.dtype)))[0]
 
 
 @functools.cache

@@ -37,6 +37,7 @@ from .._arrays import AnyArray, as_array
 from ..spec import InvalidValueError
 from .call import batched, by_platform, native_call, over_batch
 from .draw import stable_order
+from .linear import linear, once
 from .native import native_available
 
 LANES = 16
@@ -252,20 +253,25 @@ def gather(values: AnyArray, weights: AnyArray, table: GatherTable) -> Float[Arr
     return _gather(values, weights.astype(values.dtype), table)
 
 
-@jax.custom_vjp
+@jax.custom_jvp
 def _gather(values, weights, table):
     return _batched(native_available())(values, weights, table)
 
 
-def _forward(values, weights, table):
-    return _gather(values, weights, table), (values, weights, table)
+@_gather.defjvp
+def _slope(primals, tangents):
+    values, weights, table = primals
+    values, weights = once((values, weights))
 
+    def of(values, weights, table, values_dot, weights_dot):
+        out = _gather(values_dot, weights, table)
+        return [out + _gather(values, weights_dot, table) if weights.shape[0] else out]
 
-def _backward(residuals, bar):
-    return (*gather_gradient(bar, *residuals), None)
+    def transpose(values, weights, table, bar):
+        return gather_gradient(bar, values, weights, table)
 
-
-_gather.defvjp(_forward, _backward)
+    out = _gather(values, weights, table)
+    return out, linear(of, transpose, (values, weights, table), tangents[:2])[0]
 
 
 @functools.cache

@@ -23,6 +23,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int32, Num, Shaped, UInt32
 
 from .._arrays import AnyArray
+from .._kernels.linear import linear
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Neuron, StochasticNeuron, Synapse, add_drives
 from .._numerics.compensated import Low, no_low, step_compensated
@@ -152,33 +153,27 @@ def arrivals(
     Its derivative is made in place: by adding the two results JAX would make another ring in every
     step. `tap` is 0, and its derivative that of what is in the slot (`_run/gradient.py`).
     """
-    return _arrivals(ring, step, tap)
+    moving = (ring,) if tap is None else (ring, tap)
+    ring, arrived = linear(
+        _arrivals, functools.partial(_arrivals_transposed, len(moving) - 1), (step,), moving
+    )
+    return ring, arrived
+
+
+def _arrivals(step: Any, ring: Any, *taps: Any) -> tuple[Any, Any]:
+    return ring, sum(taps, slot_of(ring, step))
+
+
+def _arrivals_transposed(taps: int, step: Any, ring_bar: Any, arrived_bar: Any) -> tuple[Any, ...]:
+    slot = lax.rem(step, jnp.int32(ring_bar.shape[0]))
+    new = slot_of(ring_bar, step) + arrived_bar
+    return lax.dynamic_update_index_in_dim(ring_bar, new, slot, 0), *[new] * taps
 
 
 def slot_of(ring: Num[Array, "slots places"], step: Int32[Array, ""]) -> Num[Array, " places"]:
     """What arrives at the end of `step`."""
     slot = lax.rem(step, jnp.int32(ring.shape[0]))
     return lax.dynamic_index_in_dim(ring, slot, 0, keepdims=False)
-
-
-@jax.custom_vjp
-def _arrivals(ring, step, tap):
-    return ring, slot_of(ring, step)
-
-
-def _arrivals_forward(ring, step, tap):
-    return _arrivals(ring, step, tap), (step, tap)
-
-
-def _arrivals_backward(residuals, bars):
-    (step, tap), (ring_bar, arrived_bar) = residuals, bars
-    slot = lax.rem(step, jnp.int32(ring_bar.shape[0]))
-    new = slot_of(ring_bar, step) + arrived_bar
-    ring_bar = lax.dynamic_update_index_in_dim(ring_bar, new, slot, 0)
-    return ring_bar, None, None if tap is None else new
-
-
-_arrivals.defvjp(_arrivals_forward, _arrivals_backward)
 
 
 class GapSum(eqx.Module):

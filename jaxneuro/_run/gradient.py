@@ -23,10 +23,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
-from jax.tree_util import Partial
 
 from .. import spec
-from .._kernels.cotangents import weight_cotangents
+from .._kernels.changed_weights import Change, arrivals_of_change
+from .._kernels.linear import tied
 from .._network.runtime import RuntimeNetwork
 
 # What a loop is given: the network, what it is expanded to, what it carries (a state and running
@@ -68,15 +68,14 @@ def differentiable(
     def whole(*given: Any) -> Any:
         return loop(*given, steps)
 
-    def derived(asked: Given, *given: Any) -> Any:
-        moving, rest = eqx.partition(given, asked)
+    def derived(given: Given, dots: Given) -> Any:
+        moving, rest = _moving(given, dots)
 
         def inner(moving: Given) -> Any:
             net, runtime, held, inputs = eqx.combine(moving, rest)
-            return _parted(pieces(net, _in_full(runtime), held, inputs))
+            return pieces(net, _in_full(runtime), held, inputs)
 
-        smooth, back, others = jax.vjp(inner, moving, has_aux=True)
-        return eqx.combine(smooth, others), Partial(lambda back, bars: back(bars)[0], back)
+        return jax.jvp(inner, (moving,), (dots,))
 
     if not after:
         return pieces if remat else whole
@@ -94,37 +93,28 @@ def _parted(out: Any) -> tuple[Any, Any]:
     return eqx.partition(out, eqx.is_inexact_array)
 
 
-def _with_rule(f: Callable, derived: Callable) -> Callable:
-    """`f` with a derivative: `derived(asked, *given)` returns its result and how it goes back.
+def _moving(given: Given, dots: Given) -> tuple[Given, Given]:
+    """What has a tangent, and the rest."""
+    return eqx.partition(given, jax.tree.map(lambda _, dot: dot is not None, given, dots))
 
-    `asked` says by which arrays of `given` a derivative is asked for. The way back is a function of
-    the cotangents of the result; it returns those of these arrays, None for the others.
+
+def _with_rule(f: Callable, derived: Callable) -> Callable:
+    """`f` with a derivative: `derived(given, dots)` returns its result and the tangents of that.
+
+    `dots` are the tangents of the arrays in `given`, None where no derivative is asked for.
     """
 
-    @jax.custom_vjp
+    @jax.custom_jvp
     def run(moving: Any, rest: Any) -> Any:
         return f(*eqx.combine(moving, rest))
 
-    def forward(moving: Any, rest: Any) -> Any:
-        asked = jax.tree.map(lambda x: x.perturbed, moving)
-        asked = eqx.combine(asked, jax.tree.map(lambda _: False, rest))
-        moving, rest = jax.tree.map(lambda x: x.value, (moving, rest))
-        out, back = derived(asked, *eqx.combine(moving, rest))
-        return out, (back, _parted(out)[0])
+    def rule(primals: Any, tangents: Any) -> Any:
+        given, (smooth, still) = eqx.combine(*primals), tangents
+        absent = lambda x: None if isinstance(x, SymbolicZero) else x  # noqa: E731
+        still = jax.tree.map(lambda _: None, still)
+        return derived(given, eqx.combine(jax.tree.map(absent, smooth), still))
 
-    def backward(residuals: Any, bars: Any) -> Any:
-        back, smooth = residuals
-
-        def real(x: Any, bar: Any) -> Any:
-            return jnp.zeros_like(x) if isinstance(bar, SymbolicZero) else bar
-
-        here = lambda x: x is None  # noqa: E731
-        bars = jax.tree.map(
-            lambda x, bar: None if x is None else real(x, bar), smooth, bars, is_leaf=here
-        )
-        return back(bars), None
-
-    run.defvjp(forward, backward, symbolic_zeros=True)
+    run.defjvp(rule, symbolic_zeros=True)
     return lambda *given: run(*_parted(given))
 
 
@@ -178,62 +168,67 @@ def weights_after(loop: Callable, steps: int) -> Callable:
     def whole(*given: Any) -> Any:
         return loop(*given, steps)
 
-    def derived(asked: Given, *given: Any) -> Any:
-        moving, rest = eqx.partition(given, asked)
-        numbers = _asked(asked[1], given[1])
-        taps = _taps(given[1], given[2], numbers, steps)
+    def derived(given: Given, dots: Given) -> Any:
+        (_, runtime, held, _), of_runtime = given, dots[1]
+        numbers = _asked(of_runtime, runtime)
+        moving_dots = dots[0], _without_own(of_runtime, numbers), *dots[2:]
+        moving, rest = _moving(given, moving_dots)
 
         def inner(moving: Given, taps: Any) -> Any:
-            net, runtime, held, inputs = eqx.combine(moving, rest)
-            still = [(p.scale, p.weights) for p in runtime.pathways]
-            runtime = _with_own(runtime, numbers, lax.stop_gradient(still))
-            *out, released = loop(net, runtime, held, inputs, steps, taps)
+            *out, released = loop(*eqx.combine(moving, rest), steps, taps)
             smooth, others = _parted(tuple(out))
             return smooth, (others, released)
 
-        def back(jax_back: Any, released: Any, runtime: Any, step: Any, bars: Any) -> Given:
-            (net_bar, runtime_bar, *others), taps_bar = jax_back(bars)
-            own = {}
-            for k in numbers:
-                p, mine = runtime.pathways[k], asked[1].pathways[k]
-                later = _later(bars[0][0].groups[p.target].ring, step + steps)
-                arrived = jnp.concatenate([taps_bar[p.target], later])
-                scale, weights = weight_cotangents(
-                    arrived, released[k], p.scale, p.weights, p.table
-                )
-                own[k] = (
-                    scale.astype(p.scale.dtype) if mine.scale else None,
-                    weights.astype(p.weights.dtype) if mine.weights else None,
-                )
-            return net_bar, _with_own(runtime_bar, numbers, own), *others
-
-        smooth, jax_back, (others, released) = jax.vjp(inner, moving, taps, has_aux=True)
-        residuals = jax_back, released, given[1], given[2][0].step
-        return eqx.combine(smooth, others), Partial(back, *residuals)
+        taps = _taps(runtime, held, numbers, steps)
+        smooth, linear, (others, released) = jax.linearize(inner, moving, taps, has_aux=True)
+        arriving: dict[int, Any] = {}
+        for k in numbers:
+            p, ring = runtime.pathways[k], held[0].groups[runtime.pathways[k].target].ring
+            shape = steps + max(ring.shape[0] - 2, 0), ring.shape[1]
+            change = _change(of_runtime.pathways[k], p)
+            new = arrivals_of_change(change, released[k], p.scale, p.weights, p.table, *shape)
+            arriving[p.target] = arriving[p.target] + new if p.target in arriving else new
+        now = tuple(arriving[k][:steps] if k in arriving else None for k in range(len(taps)))
+        smooth_dots = linear(moving_dots, now)
+        for target, x in arriving.items():
+            of = lambda out: out[0][0].groups[target].ring  # noqa: E731, B023
+            ring = _with_later(of(smooth_dots), held[0].step + steps, x[steps:])
+            smooth_dots = eqx.tree_at(of, smooth_dots, ring)
+        smooth_dots = tied(smooth_dots, dots)
+        none = jax.tree.map(lambda x: np.zeros(jnp.shape(x), jax.dtypes.float0), others)
+        return eqx.combine(smooth, others), eqx.combine(smooth_dots, none)
 
     return _with_rule(whole, derived)
 
 
-def _asked(perturbed: Any, runtime: RuntimeNetwork) -> list[int]:
+def _asked(dots: Any, runtime: RuntimeNetwork) -> list[int]:
     """The pathways by whose constant weights or scales a derivative is asked for."""
     paths = [target.path for m in runtime.modulators for target in m.targets]
     scaled = {path[1] for path in paths if path[0] == "pathways"}
     return [
         k
-        for k, (p, asked) in enumerate(zip(runtime.pathways, perturbed.pathways))
-        if p.plastic is None and k not in scaled and (asked.scale or asked.weights)
+        for k, (p, dot) in enumerate(zip(runtime.pathways, dots.pathways))
+        if p.plastic is None and k not in scaled and _own(dot) != (None, None)
     ]
 
 
-def _with_own(runtime: Any, numbers: list[int], own: Any) -> Any:
-    """With other scales and weights of some pathways, pairs by number."""
+def _own(pathway: Any) -> tuple[Any, Any]:
+    return pathway.scale, pathway.weights
+
+
+def _without_own(dots: Any, numbers: list[int]) -> Any:
+    """Without the tangents of the scales and weights of some pathways."""
     if not numbers:
-        return runtime
-    places = lambda r: [  # noqa: E731
-        x for k in numbers for x in (r.pathways[k].scale, r.pathways[k].weights)
-    ]
-    new = [x for k in numbers for x in own[k]]
-    return eqx.tree_at(places, runtime, new, is_leaf=lambda x: x is None)
+        return dots
+    own = lambda r: [x for k in numbers for x in _own(r.pathways[k])]  # noqa: E731
+    nothing = [None] * (2 * len(numbers))
+    return eqx.tree_at(own, dots, nothing, is_leaf=lambda x: x is None)
+
+
+def _change(dot: Any, pathway: Any) -> Change:
+    """That of the scales and the weights of a pathway."""
+    pairs = zip(_own(dot), _own(pathway))
+    return Change(*(jnp.zeros_like(x) if d is None else d for d, x in pairs))
 
 
 def _taps(runtime: RuntimeNetwork, held: Any, numbers: list[int], steps: int) -> tuple:
@@ -246,8 +241,8 @@ def _taps(runtime: RuntimeNetwork, held: Any, numbers: list[int], steps: int) ->
     )
 
 
-def _later(ring: Any, step: Any) -> Any:
-    """Of a ring before `step` what arrives after that step, in its order."""
+def _with_later(ring: Any, step: Any, later: Any) -> Any:
+    """A ring before `step` with what arrives in the steps after it."""
     slots = ring.shape[0]
-    order = jnp.mod(step + jnp.arange(max(slots - 2, 0), dtype=jnp.int32), slots)
-    return ring[order]
+    order = jnp.mod(step + jnp.arange(later.shape[0], dtype=jnp.int32), slots)
+    return ring.at[order].add(later)

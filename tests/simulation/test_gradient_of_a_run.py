@@ -146,6 +146,39 @@ def test_it_is_that_of_single_steps(form, x64):
     assert_close(got, want, 0.02 if form == "bfloat16" else 1e-12)
 
 
+@pytest.mark.slow(but=["several delays"])
+@pytest.mark.parametrize("form", FORMS)
+def test_forward_mode_has_the_same_slope(form, x64):
+    net = network(FORMS[form])
+    loss, at = loss_by(by_events, net), parameters(net)
+    key = jax.random.key(1)
+    way = jax.tree.map(lambda x: jax.random.normal(key, x.shape, x.dtype), at)
+    slope = jax.jit(lambda x: jax.jvp(lambda x: loss(x, net), (x,), (way,))[1])(at)
+    gradient = jax.jit(jax.grad(loss))(at, net)
+    products = jax.tree.map(lambda g, d: jnp.sum(g * d).astype(float), gradient, way)
+    rtol = 1e-2 if form == "bfloat16" else 1e-9
+    np.testing.assert_allclose(slope, sum(jax.tree.leaves(products)), rtol=rtol)
+
+
+def test_trials_are_added_up_where_they_share_their_weights(x64):
+    """No array has the weights of every trial, and the sum is that of the trials alone."""
+    net = network(FORMS["weights per synapse"])
+    loss, at, keys = loss_by(by_events, net), parameters(net), jnp.arange(40)
+
+    def together(at):
+        return jax.vmap(lambda key: loss(at, net, key))(keys).sum()
+
+    lowered = jax.jit(jax.grad(together)).lower(at)
+    sizes = {p.weights.size for p in net.pathways} - {0}
+    assert sizes
+    for size in sizes:
+        assert f"<{keys.size}x{size}x" not in lowered.as_text()
+    got = lowered.compile()(at)
+    alone = jax.jit(jax.grad(loss))
+    each = [alone(at, net, int(key)) for key in keys]
+    assert_close(got, jax.tree.map(lambda *x: sum(x), *each), 1e-12)
+
+
 @pytest.mark.slow
 def test_batches_share_one_table(x64):
     """The gradient of a mean over trials is the mean of the gradients, nested and under jit."""
@@ -392,8 +425,8 @@ def test_a_derivative_of_the_gradient_is_refused():
 
     with pytest.raises(ValueError, match="no derivative itself"):
         jax.jit(jax.grad(jax.grad(voltage)))(1.0)
-    with pytest.raises(TypeError, match="forward-mode"):
-        jax.jvp(voltage, (1.0,), (1.0,))
+    with pytest.raises(ValueError, match="no derivative itself"):
+        jax.jacfwd(jax.jacfwd(voltage))(1.0)
 
 
 def test_of_a_network_whose_populations_are_empty():
@@ -408,3 +441,31 @@ def test_of_a_network_whose_populations_are_empty():
         return state.groups[0].neurons.v.sum()
 
     assert jax.grad(voltage)(1.0) == 0.0
+
+
+def test_what_no_derivative_reaches_may_have_no_forward_mode():
+    """Plastic weights have none, and JAX must not take it for numbers whose slope is 0."""
+    cells = [
+        jn.Population("A", 5, jn.neurons.LIF(surrogate=SLOPE)),
+        jn.Population("B", 5, jn.neurons.AdEx(surrogate=SLOPE)),
+    ]
+    every, synapse = jn.connectivity.AllToAll(), jn.synapses.Exponential(3.0)
+    links = [
+        jn.Projection("A", "A", every, weight=5.0, delay=1.0, synapse=synapse),
+        jn.Projection(
+            "B",
+            "B",
+            every,
+            weight=5.0,
+            delay=1.0,
+            synapse=synapse,
+            plasticity=jn.plasticity.PairSTDP(),
+        ),
+    ]
+    net = jn.build(jn.Description(cells, links), 0, DT)
+
+    def voltage(gain):
+        state, _ = jn.scan(net.set("A->A", gain=gain), net.init(0), 200, {"A": 600.0, "B": 600.0})
+        return net.read(state, "A", "v").sum()
+
+    assert jax.grad(voltage)(1.0) != 0.0

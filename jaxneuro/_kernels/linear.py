@@ -1,0 +1,131 @@
+"""Linear functions whose transpose is given, and numbers that are differentiated once.
+
+JAX would transpose a delivery by visiting every synapse. `jax.custom_vjp` is no way out: it has no
+derivative of forward mode, which JAX takes for what a loop carries and nobody asks about.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+_linear = Primitive("linear")
+_linear.multiple_results = True
+
+
+def linear(
+    of: Callable, transpose: Callable, fixed: tuple[Any, ...], moving: tuple[jax.Array, ...]
+) -> list[jax.Array]:
+    """`of(*fixed, *moving)`, a list of arrays, which is linear in `moving`.
+
+    `transpose(*fixed, *bars)`, with the cotangents of the results, is a list of those of `moving`.
+    No derivative is made by what is `fixed`: call `once` for that.
+    """
+    leaves, structure = jax.tree.flatten(fixed)
+    n = len(leaves)
+
+    def flat(f: Callable) -> Callable:
+        return lambda *xs: list(f(*jax.tree.unflatten(structure, xs[:n]), *xs[n:]))
+
+    return _linear.bind(*leaves, *moving, of=flat(of), transpose=flat(transpose), fixed=n)
+
+
+def tied(numbers: Any, to: Any) -> Any:
+    """A pytree of tangents as it is, of which JAX cannot know any that does not depend on `to`.
+
+    Else it takes those in a loop that are 0 in forward mode, which not every operation has.
+    """
+    leaves, structure = jax.tree.flatten(numbers)
+    least = min(jax.tree.leaves(to), key=lambda x: x.size)
+
+    def transpose(*bars: jax.Array) -> list[jax.Array]:
+        return [*bars, jnp.zeros_like(least)]
+
+    return jax.tree.unflatten(
+        structure, linear(lambda *xs: xs[:-1], transpose, (), (*leaves, least))
+    )
+
+
+@_linear.def_impl
+def _now(*operands: Any, of: Callable, **_: Any) -> list:
+    return of(*operands)
+
+
+@_linear.def_abstract_eval
+def _shapes(*operands: Any, of: Callable, **_: Any) -> tuple:
+    return tuple(jax.make_jaxpr(of)(*operands).out_avals)
+
+
+def _lower(ctx: Any, *operands: Any, of: Callable, **_: Any) -> Any:
+    return mlir.lower_fun(of, multiple_results=True)(ctx, *operands)
+
+
+def _slope(primals: Any, tangents: Any, *, fixed: int, **how: Any) -> tuple:
+    moving = map(ad.instantiate_zeros, tangents[fixed:])
+    out, dots = (
+        _linear.bind(*primals[:fixed], *xs, fixed=fixed, **how) for xs in (primals[fixed:], moving)
+    )
+    return out, dots
+
+
+def _transposed(bars: Any, *operands: Any, transpose: Callable, fixed: int, **_: Any) -> list:
+    moving = operands[fixed:]
+    if all(isinstance(x, ad.Zero) for x in bars):
+        out = [ad.Zero(x.aval) if ad.is_undefined_primal(x) else None for x in moving]
+    else:
+        out = transpose(*operands[:fixed], *map(ad.instantiate_zeros, bars))
+    asked = map(ad.is_undefined_primal, moving)
+    return [None] * fixed + [bar if ask else None for bar, ask in zip(out, asked)]
+
+
+def _batched(
+    operands: Any, axes: Any, *, of: Callable, transpose: Callable, fixed: int
+) -> tuple[list, list[int]]:
+    axes = tuple(axes)
+
+    def transposed(*xs: Any) -> list:
+        count = len(xs) - fixed
+        each = jax.vmap(transpose, (*axes[:fixed], *[0] * count))(*xs)
+        # A number that all members share has the sum of their cotangents.
+        return [
+            x.sum(0) if k is None else jnp.moveaxis(x, 0, k) for x, k in zip(each, axes[fixed:])
+        ]
+
+    out = _linear.bind(*operands, of=jax.vmap(of, axes), transpose=transposed, fixed=fixed)
+    return out, [0] * len(out)
+
+
+ad.primitive_jvps[_linear] = _slope
+ad.primitive_transposes[_linear] = _transposed
+batching.primitive_batchers[_linear] = _batched
+mlir.register_lowering(_linear, _lower)
+
+
+# --- Numbers of which there is no second derivative. A primitive, because JAX forgets the rules of
+# `jax.custom_jvp` where it differentiates once more.
+
+_once = Primitive("differentiated_once")
+_once.multiple_results = True
+
+
+def once(numbers: Any) -> Any:
+    """A pytree of arrays as it is, whose derivative raises `ValueError`."""
+    leaves, structure = jax.tree.flatten(numbers)
+    return jax.tree.unflatten(structure, _once.bind(*leaves))
+
+
+def _refuse(*_: Any) -> Any:
+    raise ValueError(
+        "the gradient of a run has no derivative itself where spikes go through projections: "
+        "take differences of gradients (jax.grad at two points) for second derivatives"
+    )
+
+
+_once.def_impl(lambda *xs: list(xs))
+_once.def_abstract_eval(lambda *xs: xs)
+ad.primitive_jvps[_once] = _refuse
+batching.primitive_batchers[_once] = lambda xs, axes: (_once.bind(*xs), axes)
+mlir.register_lowering(_once, lambda ctx, *xs: xs)
