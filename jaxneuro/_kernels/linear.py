@@ -108,13 +108,12 @@ mlir.register_lowering(_linear, _lower)
 # `jax.custom_jvp` where it differentiates once more.
 
 _once = Primitive("differentiated_once")
-_once.multiple_results = True
 
 
 def once(numbers: Any) -> Any:
     """A pytree of arrays as it is, whose derivative raises `ValueError`."""
-    leaves, structure = jax.tree.flatten(numbers)
-    return jax.tree.unflatten(structure, _once.bind(*leaves))
+    # Each by itself: a loop keeps what does not change in it once.
+    return jax.tree.map(_once.bind, numbers)
 
 
 def _refuse(*_: Any) -> Any:
@@ -124,8 +123,8 @@ def _refuse(*_: Any) -> Any:
     )
 
 
-_once.def_impl(lambda *xs: list(xs))
-_once.def_abstract_eval(lambda *xs: xs)
+_once.def_impl(lambda x: x)
+_once.def_abstract_eval(lambda x: x)
 ad.primitive_jvps[_once] = _refuse
-batching.primitive_batchers[_once] = lambda xs, axes: (_once.bind(*xs), axes)
-mlir.register_lowering(_once, lambda ctx, *xs: xs)
+batching.primitive_batchers[_once] = lambda xs, axes: (_once.bind(*xs), *axes)
+mlir.register_lowering(_once, lambda ctx, x: [x])
