@@ -169,7 +169,12 @@ def cotangents(interpret: bool) -> Iterator[tuple[str, bool]]:
         want = np.where(counted, np.bincount(wires.source, read, n), 0.0)
         bits = np.packbits(np.pad(counted, (0, -n % 64)), bitorder="little")
         scale = (p.weight * p.gain)[p.table.block_projection]
-        given = jnp.asarray(ring), jnp.asarray(bits), Clock.of(jnp.int32(step)), scale, p.weights
+        given = (
+            *map(jnp.asarray, (ring, bits)),
+            Clock.of(jnp.int32(step)),
+            scale,
+            jnp.asarray(p.weights),
+        )
         if interpret:
             from jaxneuro._kernels.gpu_cotangents import values_pallas
 

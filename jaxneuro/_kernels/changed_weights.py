@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
@@ -50,8 +51,8 @@ def arrivals_of_change(
     values = released.values
     if values is None:
         values = jnp.zeros((*released.bits.shape[:-1], 0), scale.dtype)
-    *change, values = (x.astype(scale.dtype) for x in (*change, values))
-    arrays = (*change, released.bits, values, scale, weights)
+    scale_dot, weights_dot, values = (x.astype(scale.dtype) for x in (*change, values))
+    arrays = (scale_dot, weights_dot, released.bits, values, scale, weights)
     leaves, structure = jax.tree.flatten(table)
     # Varies over all axes of a mesh over which an operand does.
     like = sum(jnp.sum(0 * x[..., :1].astype(scale.dtype)) for x in arrays)
@@ -71,7 +72,7 @@ def _split(operands: Sequence[Any], structure: Any) -> tuple[Any, list[Any], Tab
 
 
 def _axes(arrays: Sequence[Any]) -> tuple[int, ...]:
-    return jnp.broadcast_shapes(*(x.shape[: x.ndim - r] for x, r in zip(arrays, _RANKS)))
+    return np.broadcast_shapes(*(x.shape[: x.ndim - r] for x, r in zip(arrays, _RANKS)))
 
 
 @_changed.def_abstract_eval
