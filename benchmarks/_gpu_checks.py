@@ -169,12 +169,8 @@ def cotangents(interpret: bool) -> Iterator[tuple[str, bool]]:
         want = np.where(counted, np.bincount(wires.source, read, n), 0.0)
         bits = np.packbits(np.pad(counted, (0, -n % 64)), bitorder="little")
         scale = (p.weight * p.gain)[p.table.block_projection]
-        given = (
-            *map(jnp.asarray, (ring, bits)),
-            Clock.of(jnp.int32(step)),
-            scale,
-            jnp.asarray(p.weights),
-        )
+        weights = jnp.asarray(p.weights)
+        given = jnp.asarray(ring), jnp.asarray(bits), Clock.of(jnp.int32(step)), scale, weights
         if interpret:
             from jaxneuro._kernels.gpu_cotangents import values_pallas
 

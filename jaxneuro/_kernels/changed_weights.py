@@ -23,7 +23,7 @@ from .call import with_axes
 from .cotangents import REFUSED, weight_cotangents
 from .deliver_reference import deliver_reference
 from .spike_output import SpikeOutput
-from .table import Table
+from .table import HAS_WEIGHTS, Table, read_sections
 
 _changed = Primitive("changed_weights")
 
@@ -84,16 +84,28 @@ def _shape(like: Any, *operands: Any, structure: Any, slots: int, places: int) -
 def _run(*operands: Any, structure: Any, slots: int, places: int) -> jax.Array:
     """Visits every synapse in every step: for derivatives of forward mode."""
     _, arrays, table = _split(operands, structure)
+    individual = _with_own_weights(table)
 
     def one(scale_dot, weights_dot, bits, values, scale, weights):
         def add(k: Any, ring: Any) -> Any:
             released = SpikeOutput.of_operands(bits[k], values[k])
             ring = deliver_reference(ring, released, k - 1, scale_dot, weights, table, False)
-            return deliver_reference(ring, released, k - 1, scale, weights_dot, table, False)
+            own = jnp.where(individual, scale, 0)
+            return deliver_reference(ring, released, k - 1, own, weights_dot, table, False)
 
         return lax.fori_loop(0, bits.shape[0], add, jnp.zeros((slots, places), weights_dot.dtype))
 
     return _over(one, _axes(arrays), arrays, _RANKS)
+
+
+def _with_own_weights(table: Table) -> jax.Array:
+    """Which blocks have a weight for each synapse: (blocks,)."""
+    sections, block = (
+        read_sections(table),
+        jnp.arange(table.block_offset.shape[0], dtype=jnp.int32)[:, None],
+    )
+    inside = (sections.first_block <= block) & (block < sections.first_block + sections.blocks)
+    return jnp.any(inside & ((sections.flags & HAS_WEIGHTS) != 0), axis=1)
 
 
 def _over(one: Any, axes: tuple[int, ...], arrays: Sequence[Any], ranks: Sequence[int]) -> Any:

@@ -151,23 +151,20 @@ def arrivals(
     """The ring, unchanged, and what arrives at the end of `step`.
 
     Its derivative is made in place: by adding the two results JAX would make another ring in every
-    step. `tap` is 0, and its derivative that of what is in the slot (`_run/gradient.py`).
+    step. `tap` is 0, and its derivative that of what arrives (`_run/gradient.py`).
     """
-    moving = (ring,) if tap is None else (ring, tap)
-    ring, arrived = linear(
-        _arrivals, functools.partial(_arrivals_transposed, len(moving) - 1), (step,), moving
-    )
-    return ring, arrived
+    ring, arrived = linear(_arrivals, _arrivals_transposed, (step,), (ring,))
+    return ring, arrived if tap is None else arrived + tap
 
 
-def _arrivals(step: Any, ring: Any, *taps: Any) -> tuple[Any, Any]:
-    return ring, sum(taps, slot_of(ring, step))
+def _arrivals(step: Any, ring: Any) -> tuple[Any, Any]:
+    return ring, slot_of(ring, step)
 
 
-def _arrivals_transposed(taps: int, step: Any, ring_bar: Any, arrived_bar: Any) -> tuple[Any, ...]:
+def _arrivals_transposed(step: Any, ring_bar: Any, arrived_bar: Any) -> tuple[Any]:
     slot = lax.rem(step, jnp.int32(ring_bar.shape[0]))
     new = slot_of(ring_bar, step) + arrived_bar
-    return lax.dynamic_update_index_in_dim(ring_bar, new, slot, 0), *[new] * taps
+    return (lax.dynamic_update_index_in_dim(ring_bar, new, slot, 0),)
 
 
 def slot_of(ring: Num[Array, "slots places"], step: Int32[Array, ""]) -> Num[Array, " places"]:

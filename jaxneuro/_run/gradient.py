@@ -192,7 +192,7 @@ def weights_after(loop: Callable, steps: int) -> Callable:
         smooth_dots = linear(moving_dots, now)
         for target, x in arriving.items():
             of = lambda out: out[0][0].groups[target].ring  # noqa: E731, B023
-            ring = _with_later(of(smooth_dots), held[0].step + steps, x[steps:])
+            ring = _with_arrivals(of(smooth_dots), held[0].step + steps - 1, x[steps - 1 :])
             smooth_dots = eqx.tree_at(of, smooth_dots, ring)
         smooth_dots = tied(smooth_dots, dots)
         none = jax.tree.map(lambda x: np.zeros(jnp.shape(x), jax.dtypes.float0), others)
@@ -241,8 +241,7 @@ def _taps(runtime: RuntimeNetwork, held: Any, numbers: list[int], steps: int) ->
     )
 
 
-def _with_later(ring: Any, step: Any, later: Any) -> Any:
-    """A ring before `step` with what arrives in the steps after it."""
-    slots = ring.shape[0]
-    order = jnp.mod(step + jnp.arange(later.shape[0], dtype=jnp.int32), slots)
-    return ring.at[order].add(later)
+def _with_arrivals(ring: Any, step: Any, arriving: Any) -> Any:
+    """A ring after `step`, with what arrived in that step and what arrives in those after it."""
+    order = jnp.mod(step + jnp.arange(arriving.shape[0], dtype=jnp.int32), ring.shape[0])
+    return ring.at[order].add(arriving)
