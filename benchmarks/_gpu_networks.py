@@ -92,10 +92,10 @@ def _rounds() -> tuple[Callable, tuple, int]:
 
 
 def _gradient(by: str) -> tuple[Callable, tuple, int]:
-    """The derivative of COBA, every spike of which has one; a step is one of its pieces."""
+    """The derivative of COBA, every spike of which has one: of a single piece of the loop."""
     parser = argparse.ArgumentParser()
     gradient.add_options(parser)
-    options = parser.parse_args(["--surrogate", "--by", by])
+    options = parser.parse_args(["--surrogate", "--by", by, "--steps", "15"])
     net = built(gradient.description(options))
     loss, x = gradient.loss_of(net, options, by)
     return jax.grad(loss), (x, net), net.n_neurons
