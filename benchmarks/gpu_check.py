@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _limit(table: dict[str, Any], version: str, name: str, card: str) -> int | None:
     """The launches that this jax makes, or that the others make at most if it is a new one."""
-    versions = [version] if version in table else table
+    versions = [version] if name in table.get(version, {}) else table
     there = [table[v][name][card]["launches"] for v in versions if card in table[v].get(name, {})]
     return max(there, default=None)
 
