@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from . import parallel as parallel
     from . import plasticity as plasticity
     from . import plot as plot
+    from ._network.trainable import each as each
+    from ._network.trainable import trainable as trainable
     from ._run.citations import citations as citations
     from .parallel import sweep as sweep
 
@@ -111,6 +113,7 @@ __all__ = [
     "citations",
     "configure_cpu",
     "connectivity",
+    "each",
     "integrators",
     "io",
     "neurons",
@@ -130,6 +133,7 @@ __all__ = [
     "sweep",
     "synapses",
     "table",
+    "trainable",
     "units",
 ]
 
@@ -137,6 +141,7 @@ __all__ = [
 _MODULES = ("assemblies", "checkpoint", "io", "parallel", "plasticity", "plot")
 _LATER = {name: name for name in _MODULES}
 _LATER |= {"sweep": "parallel", "citations": "_run.citations"}
+_LATER |= dict.fromkeys(("each", "trainable"), "_network.trainable")
 
 
 def __getattr__(name: str) -> Any:

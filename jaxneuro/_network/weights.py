@@ -163,8 +163,8 @@ def read_synapses(
 
 
 def places(net: "Network", pathway: Pathway, index: int) -> Int64[np.ndarray, " synapses"]:
-    """Where the weight of each synapse is, in the order of `connections`."""
-    numbers = np.arange(pathway.weights.size)
+    """Where the weight of each synapse is among all, in the order of `connections`."""
+    numbers = np.arange(pathway.weights.size).reshape(pathway.weights.shape)
     read = read_synapses(net, pathway, numbers, index)
     return read.weight.astype(np.int64)[read.order()]
 
