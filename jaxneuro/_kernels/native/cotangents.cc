@@ -1,6 +1,7 @@
 // The transposes of `deliver`, as XLA FFI handlers.
 #include "cotangents.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -210,7 +211,7 @@ constexpr Kernel kKernel("weight_cotangents", 0, 2, {
 });
 constexpr TableOperands kTable{kScale, kWeights, kColumns};
 
-// Sums of scales are made in so many parts of the sources, so that no bit depends on the threads.
+// Sums of scales are made in so many parts of the sources at most: no bit depends on the threads.
 constexpr size_t kParts = 16;
 
 template <class Real, class Weight>
@@ -225,7 +226,7 @@ void Batch(const Call& call, size_t n_targets) {
     std::memset(weights_bar, 0, call.Length(kWeightsBar) * sizeof(Real));
     bool drawn = false;  // rows that are drawn share their weights
     for (size_t k = 0; k < table.n_sections; ++k) drawn |= (table.Get(k).flags & kRedrawn) != 0;
-    const size_t parts = drawn ? 1 : kParts;
+    const size_t parts = drawn ? 1 : std::max<size_t>(1, std::min(words, kParts));
     std::vector<double> sums(parts * blocks);
     const auto part = [&](size_t number) {
       OfWeights<Real, Weight> of{table.scale, table.weights, weights_bar,
