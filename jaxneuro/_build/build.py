@@ -36,6 +36,7 @@ from .._progress import Progress, is_shown
 from ..spec import InvalidValueError
 from .contract import check_roles
 from .couplings import build_coupling, check_coupling
+from .dense import find_dense
 from .drives import check_neuron, gap_coupled
 from .grouping import Grouping, Settings, synapse_of
 from .groups import build_group
@@ -131,7 +132,10 @@ def build(
     over = _check_mesh(description, mesh, axis, partition, rate, deterministic)
     rules = check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
-    grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
+    resolved = {p.name: resolver.resolve(p) for p in description.projections}
+    events = deterministic or mesh is not None
+    dense = frozenset() if events else find_dense(description, resolved, dt)
+    grouping = Grouping(description, resolved, dense)
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
     shared = shared_models(grouping)
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}

@@ -72,8 +72,13 @@ class Grouping:
     must not depend on the order of the description.
     """
 
-    def __init__(self, description: Description, resolved: dict[str, ResolvedProjection]):
-        self.description, self.resolved = description, resolved
+    def __init__(
+        self,
+        description: Description,
+        resolved: dict[str, ResolvedProjection],
+        dense: frozenset[str] = frozenset(),
+    ):
+        self.description, self.resolved, self.dense = description, resolved, dense
         by_kind: dict[Hashable, list[Population]] = {}
         for p in sorted(description.populations, key=lambda p: p.name):
             kind = kind_key(p.model), own_key(p.name, p.model)
@@ -145,6 +150,7 @@ class Grouping:
             release = (value_key(p.release), p.pre.population if _has_arrays(p.release) else "")
             starts, drawn = _release_starts(p)
             alone = drawn or p.plasticity is not None or isinstance(p.release, StochasticRelease)
+            alone |= p.name in self.dense
             named = p.release_name or ""
             key = PathwayKey(source, target, release, named, starts, p.name if alone else "")
             found.setdefault(key, []).append(p)

@@ -19,6 +19,7 @@ from .._describe.values import is_individual
 from .._kernels.redraw import GAPS, UNIFORM, Draw
 from .._kernels.table import BLOCK_TARGETS
 from .._mesh.lay import LaidTable, lay_table
+from .._network.dense import Dense
 from .._network.layout import MeshLayout
 from .._network.members import Seed
 from .._network.pathway import Pathway, ProjectionMember
@@ -96,6 +97,7 @@ def build_pathway(
             ProjectionMember(p.name, p.pre.population, p.post.population, *grouping.input_of(p), i)
             for p, i in zip(projections, own)
         ),
+        dense=Dense.of(laid.table) if projections[0].name in grouping.dense else None,
     )
     return pathway, laid
 

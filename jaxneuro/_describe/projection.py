@@ -93,6 +93,13 @@ class Projection(spec.Value):
     release_name: str | None = spec.field(
         _NAME, default=None, kw_only=True, doc="a name for a release that projections share"
     )
+    expected_rate: float | None = spec.field(
+        spec.Maybe(spec.Number("Hz", at_least=0.0)),
+        default=None,
+        kw_only=True,
+        doc="how often a source spikes at most; None: what its refractory time allows. All-to-all "
+        "projections whose sources spike in many steps are matrix products",
+    )
     name: str = spec.field(
         OwnName(),
         default="",

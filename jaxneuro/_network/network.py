@@ -468,6 +468,13 @@ class Network(eqx.Module):
 
     __pdoc__ = text_inside
 
+    @property
+    def _dense(self) -> list[str]:
+        """The projections that are matrix products, by name."""
+        if self.layout is not None:
+            return []
+        return [p.projections[0] for p in self.pathways if p.dense is not None]
+
     def __repr__(self) -> str:
         parts = [
             counted(len(self.order), "population"),
@@ -475,6 +482,7 @@ class Network(eqx.Module):
             counted(self.n_synapses, "synapse"),
             *([counted(self.n_couplings, "coupled neighbour")] if self.couplings else []),
             megabytes(self.connection_bytes),
+            *([f"matrix products: {listed(dense)}"] if (dense := self._dense) else []),
             *([f"kept with more digits: {listed(slow)}"] if (slow := slow_names(self)) else []),
         ]
         return "Network: " + ", ".join(parts)

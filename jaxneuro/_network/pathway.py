@@ -22,6 +22,7 @@ from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
 from .._model import Release, StochasticRelease
 from .._numerics.streams import Stream, stream_key
+from .dense import Dense
 from .fixed_point import FixedPoint
 from .group import Group, InitialValue, with_initial
 from .members import Seed, as_floating, expand
@@ -77,6 +78,7 @@ class Pathway(eqx.Module):
         initial: start values of the state of the release.
         source, target: group numbers.
         members: the projections.
+        dense: how the only projection is a matrix product, None where its spikes are events.
     """
 
     table: Table
@@ -89,6 +91,7 @@ class Pathway(eqx.Module):
     source: int = eqx.field(static=True)
     target: int = eqx.field(static=True)
     members: tuple[ProjectionMember, ...] = eqx.field(static=True)
+    dense: Dense | None = eqx.field(static=True, default=None)
 
     @property
     def projections(self) -> tuple[str, ...]:
@@ -133,6 +136,9 @@ class Pathway(eqx.Module):
         if fixed is not None:
             scale = fixed.scale(scale, self.target, self.inputs)
         scale = scale[self.table.block_projection]
+        matrix = None
+        if self.dense is not None and self.weights.ndim == 1:  # not over a mesh
+            matrix = self.dense.matrix(scale, self.weights)
         return RuntimePathway(
             self.table,
             self.weights,
@@ -141,6 +147,8 @@ class Pathway(eqx.Module):
             None if self.plastic is None else self.plastic.expand(),
             self.source,
             self.target,
+            self.dense,
+            matrix,
         )
 
 
@@ -176,8 +184,9 @@ class RuntimePathway(eqx.Module):
     """A pathway as a loop runs it.
 
     Attributes:
-        table, weights, release, plastic, source, target: as of a `Pathway`.
+        table, weights, release, plastic, source, target, dense: as of a `Pathway`.
         scale: (blocks,) what multiplies the weights of each block.
+        matrix: scale times weight where it is a matrix product, else None.
     """
 
     table: Table
@@ -187,6 +196,8 @@ class RuntimePathway(eqx.Module):
     plastic: Plastic | None
     source: int = eqx.field(static=True)
     target: int = eqx.field(static=True)
+    dense: Dense | None = eqx.field(static=True, default=None)
+    matrix: Float[Array, "sources targets"] | None = None
 
     def deliver(
         self,
@@ -224,6 +235,8 @@ class RuntimePathway(eqx.Module):
         clear: bool,
     ) -> Num[Array, "slots places"]:
         """The ring with what was released in `step`, by weights that do not change."""
+        if self.dense is not None and self.matrix is not None:
+            return self.dense.deliver(ring, released, step, self.matrix, clear)
         return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
 
     def after(

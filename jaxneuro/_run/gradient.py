@@ -27,6 +27,7 @@ from jax.custom_derivatives import SymbolicZero
 from .. import spec
 from .._kernels.changed_weights import Change, arrivals_of_change
 from .._kernels.linear import tied
+from .._network.pathway import RuntimePathway
 from .._network.runtime import RuntimeNetwork
 
 # What a loop is given: the network, what it is expanded to, what it carries (a state and running
@@ -171,7 +172,7 @@ def weights_after(loop: Callable, steps: int) -> Callable:
     def derived(given: Given, dots: Given) -> Any:
         (_, runtime, held, _), of_runtime = given, dots[1]
         numbers = _asked(of_runtime, runtime)
-        moving_dots = dots[0], _without_own(of_runtime, numbers), *dots[2:]
+        moving_dots = dots[0], _without_own(of_runtime, runtime, numbers), *dots[2:]
         moving, rest = _moving(given, moving_dots)
 
         def inner(moving: Given, taps: Any) -> Any:
@@ -185,8 +186,7 @@ def weights_after(loop: Callable, steps: int) -> Callable:
         for k in numbers:
             p, ring = runtime.pathways[k], held[0].groups[runtime.pathways[k].target].ring
             shape = steps + max(ring.shape[0] - 2, 0), ring.shape[1]
-            change = _change(of_runtime.pathways[k], p)
-            new = arrivals_of_change(change, released[k], p.scale, p.weights, p.table, *shape)
+            new = _arrivals_of_change(of_runtime.pathways[k], p, released[k], shape)
             arriving[p.target] = arriving[p.target] + new if p.target in arriving else new
         now = tuple(arriving[k][:steps] if k in arriving else None for k in range(len(taps)))
         smooth_dots = linear(moving_dots, now)
@@ -208,27 +208,29 @@ def _asked(dots: Any, runtime: RuntimeNetwork) -> list[int]:
     return [
         k
         for k, (p, dot) in enumerate(zip(runtime.pathways, dots.pathways))
-        if p.plastic is None and k not in scaled and _own(dot) != (None, None)
+        if p.plastic is None and k not in scaled and any(x is not None for x in _own(p, dot))
     ]
 
 
-def _own(pathway: Any) -> tuple[Any, Any]:
-    return pathway.scale, pathway.weights
+def _own(pathway: RuntimePathway, of: Any) -> list[Any]:
+    """By which arrays of a pathway its derivative is made after the loop."""
+    return [of.scale, of.weights] if pathway.matrix is None else [of.matrix]
 
 
-def _without_own(dots: Any, numbers: list[int]) -> Any:
+def _without_own(dots: Any, runtime: RuntimeNetwork, numbers: list[int]) -> Any:
     """Without the tangents of the scales and weights of some pathways."""
     if not numbers:
         return dots
-    own = lambda r: [x for k in numbers for x in _own(r.pathways[k])]  # noqa: E731
-    nothing = [None] * (2 * len(numbers))
-    return eqx.tree_at(own, dots, nothing, is_leaf=lambda x: x is None)
+    own = lambda r: [x for k in numbers for x in _own(runtime.pathways[k], r.pathways[k])]  # noqa: E731
+    return eqx.tree_at(own, dots, [None] * len(own(dots)), is_leaf=lambda x: x is None)
 
 
-def _change(dot: Any, pathway: Any) -> Change:
-    """That of the scales and the weights of a pathway."""
-    pairs = zip(_own(dot), _own(pathway))
-    return Change(*(jnp.zeros_like(x) if d is None else d for d, x in pairs))
+def _arrivals_of_change(dot: Any, p: RuntimePathway, released: Any, shape: tuple[int, int]) -> Any:
+    """What a change of the scales and weights of a pathway changes of what arrives."""
+    change = [jnp.zeros_like(x) if d is None else d for d, x in zip(_own(p, dot), _own(p, p))]
+    if p.dense is not None and p.matrix is not None:
+        return p.dense.arrivals_of_change(change[0], released, *shape)
+    return arrivals_of_change(Change(*change), released, p.scale, p.weights, p.table, *shape)
 
 
 def _taps(runtime: RuntimeNetwork, held: Any, numbers: list[int], steps: int) -> tuple:
