@@ -104,6 +104,43 @@ batching.primitive_batchers[_linear] = _batched
 mlir.register_lowering(_linear, _lower)
 
 
+# --- Results that have a batch wherever an argument has one. JAX takes for granted that a function
+# and its rule of `jax.custom_jvp` agree in which of their results have one.
+
+_alike = Primitive("batched_alike")
+_alike.multiple_results = True
+
+
+def batched_alike(numbers: Any, to: Any) -> Any:
+    """A pytree of arrays as it is; in `vmap` all of it has the batch that anything in `to` has.
+
+    But for single whole numbers: a count of steps that is the same for all is so in any case.
+    """
+    leaves, structure = jax.tree.flatten(numbers)
+    some = [k for k, x in enumerate(leaves) if x.ndim or jnp.issubdtype(x.dtype, jnp.inexact)]
+    new = _alike.bind(*(leaves[k] for k in some), *jax.tree.leaves(to), n=len(some))
+    for k, x in zip(some, new):
+        leaves[k] = x
+    return jax.tree.unflatten(structure, leaves)
+
+
+def _alike_batched(operands: Any, axes: Any, *, n: int) -> tuple[list, list[int]]:
+    sizes = {x.shape[k] for x, k in zip(operands, axes) if k is not None}
+    (size,) = sizes
+    full = [
+        jnp.broadcast_to(x, (size, *x.shape)) if k is None else jnp.moveaxis(x, k, 0)
+        for x, k in zip(operands[:n], axes)
+    ]
+    return _alike.bind(*full, *operands[n:], n=n), [0] * n
+
+
+_alike.def_impl(lambda *xs, n: list(xs[:n]))
+_alike.def_abstract_eval(lambda *xs, n: xs[:n])
+ad.primitive_jvps[_alike] = lambda xs, dots, n: (_alike.bind(*xs, n=n), list(dots[:n]))
+batching.primitive_batchers[_alike] = _alike_batched
+mlir.register_lowering(_alike, lambda ctx, *xs, n: xs[:n])
+
+
 # --- Numbers of which there is no second derivative. A primitive, because JAX forgets the rules of
 # `jax.custom_jvp` where it differentiates once more.
 

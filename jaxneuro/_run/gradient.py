@@ -26,7 +26,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from .. import spec
 from .._kernels.changed_weights import Change, arrivals_of_change
-from .._kernels.linear import tied
+from .._kernels.linear import batched_alike, tied
 from .._network.pathway import RuntimePathway
 from .._network.runtime import RuntimeNetwork
 
@@ -107,13 +107,14 @@ def _with_rule(f: Callable, derived: Callable) -> Callable:
 
     @jax.custom_jvp
     def run(moving: Any, rest: Any) -> Any:
-        return f(*eqx.combine(moving, rest))
+        return batched_alike(f(*eqx.combine(moving, rest)), (moving, rest))
 
     def rule(primals: Any, tangents: Any) -> Any:
         given, (smooth, still) = eqx.combine(*primals), tangents
         absent = lambda x: None if isinstance(x, SymbolicZero) else x  # noqa: E731
         still = jax.tree.map(lambda _: None, still)
-        return derived(given, eqx.combine(jax.tree.map(absent, smooth), still))
+        out, dots = derived(given, eqx.combine(jax.tree.map(absent, smooth), still))
+        return batched_alike(out, primals), dots
 
     run.defjvp(rule, symbolic_zeros=True)
     return lambda *given: run(*_parted(given))

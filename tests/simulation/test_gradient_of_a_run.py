@@ -183,6 +183,29 @@ def test_trials_are_added_up_where_they_share_their_weights(x64):
     assert_close(got, want, 1e-12)
 
 
+def test_a_compiled_batch_is_differentiated(x64):
+    """Of two groups one does not depend on the batch: its results have one all the same."""
+    cells = [
+        jn.Population("A", 5, jn.neurons.LIF(surrogate=SLOPE), {"v": jn.Uniform(-70.0, -54.0)}),
+        jn.Population("B", 4, jn.neurons.ALIF(surrogate=SLOPE)),
+    ]
+    every, synapse = jn.connectivity.AllToAll(), jn.synapses.Delta()
+    links = [jn.Projection("A", to, every, weight=1.0, delay=0.5, synapse=synapse) for to in "AB"]
+    net = jn.build(jn.Description(cells, links), 0, DT, jnp.float64)
+
+    def loss(gain):
+        record = jn.Record(spikes=False, rates=True)
+        changed = net.set("A->B", gain=gain)
+        state, out = jn.scan(changed, net.init(0), 32, {"A": 900.0}, record)
+        return state.groups[1].neurons.v.sum() + (out.counts["A"] * jnp.linspace(0, 1, 32)).sum()
+
+    gains = jnp.linspace(0.5, 1.5, 3)
+    want = jax.jit(jax.vmap(jax.grad(loss)))(gains)
+    batch = jax.jit(jax.vmap(loss))
+    assert np.abs(want).max() > 0
+    np.testing.assert_allclose(jax.grad(lambda x: batch(x).sum())(gains), want, rtol=1e-12)
+
+
 @pytest.mark.slow
 def test_batches_share_one_table(x64):
     """The gradient of a mean over trials is the mean of the gradients, nested and under jit."""
