@@ -83,8 +83,10 @@ def values_on_gpu(n: int, reference: Callable) -> Callable:
     def run(*operands: Any) -> jax.Array:
         *arrays, table = operands
         leaves, structure = jax.tree.flatten(table)
-        # Has the shape of the result, and the axes of a mesh over which it varies.
-        like = jnp.zeros((*arrays[0].shape[:-2], n), arrays[0].dtype) + 0 * arrays[0][..., 0, :1]
+        # Has the shape of the result, and the axes of a mesh over which it varies; a ring may have
+        # no places.
+        nothing = jnp.sum(0 * arrays[0][..., :1, :1], axis=(-2, -1))
+        like = jnp.broadcast_to(nothing[..., None], (*arrays[0].shape[:-2], n))
         return _values.bind(like, *arrays, *leaves, structure=structure, reference=reference)
 
     return run

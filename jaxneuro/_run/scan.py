@@ -120,8 +120,9 @@ def scan_turns(
         sums = {name: RunningSums.none(net.populations[name]) for name in record.statistics}
         moved = functools.partial(loop, steps=n_steps)
         if done is None:
-            # A function of a user may close over what is differentiated.
-            after = bool(runtime.pathways) and record.function is None
+            # What a user records may close over what is differentiated.
+            own = record.function is not None or bool(record.recorders)
+            after = bool(runtime.pathways) and not own
             moved = differentiable(loop, n_steps, every, remat, after)
         (state, sums), out = moved(net, runtime, (state, sums), inputs)
         return state, (*out, {name: x.sums() for name, x in sums.items()})

@@ -496,3 +496,20 @@ def test_what_no_derivative_reaches_may_have_no_forward_mode():
         return net.read(state, "A", "v").sum()
 
     assert jax.grad(voltage)(1.0) != 0.0
+
+
+def test_by_a_population_whose_target_is_empty():
+    cells = [
+        jn.Population("A", 5, jn.neurons.LIF(surrogate=FastSigmoid())),
+        jn.Population("B", 0, jn.neurons.ALIF()),
+    ]
+    link = jn.Projection(
+        "A", "B", jn.connectivity.AllToAll(), weight=1.0, delay=1.0, synapse=jn.synapses.Delta()
+    )
+    net = jn.build(jn.Description(cells, [link]), key=0, dt=0.1)
+
+    def voltage(current):
+        state, _ = jn.scan(net, net.init(0), 20, {"A": current})
+        return net.read(state, "A", "v").sum()
+
+    assert jax.grad(voltage)(100.0) > 0.0
