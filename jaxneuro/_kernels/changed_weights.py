@@ -1,4 +1,4 @@
-"""What a change of weights and scales changes of what arrives: linear in the change.
+"""The tangent of the arrivals by weights and scales, which is linear in theirs.
 
 It is a primitive for the sake of its batches. Where many trials share their weights, JAX batches
 it before it transposes it, and the transpose then adds up all trials in one call of
@@ -29,7 +29,7 @@ _changed = Primitive("changed_weights")
 
 
 class Change(NamedTuple):
-    """That of the scales (blocks,) and of the weights (weights,) of a table."""
+    """The tangents of a table's scales (blocks,) and weights (weights,)."""
 
     scale: Float[AnyArray, " blocks"]
     weights: Float[AnyArray, " weights"]
@@ -44,9 +44,10 @@ def arrivals_of_change(
     slots: int,
     places: int,
 ) -> Float[Array, "slots places"]:
-    """The change of what arrives: slot j is that of the step in which step k has delay `j - k + 1`.
+    """The tangent of the arrivals after some steps.
 
-    `released` is what was delivered in some steps, (steps, ...).
+    `released`, (steps, ...), is what was delivered in them. What step k delivers after a delay is
+    in slot `k + delay - 1`.
     """
     values = released.values
     if values is None:
@@ -54,7 +55,7 @@ def arrivals_of_change(
     scale_dot, weights_dot, values = (x.astype(scale.dtype) for x in (*change, values))
     arrays = (scale_dot, weights_dot, released.bits, values, scale, weights)
     leaves, structure = jax.tree.flatten(table)
-    # Varies over all axes of a mesh over which an operand does.
+    # A number whose type varies over all axes of a mesh over which an operand varies.
     like = sum(jnp.sum(0 * x[..., :1].astype(scale.dtype)) for x in arrays)
     how = {"structure": structure, "slots": slots, "places": places}
     return _changed.bind(like, *arrays, *leaves, **how)

@@ -66,8 +66,8 @@ def weight_cotangents(
     """The cotangents of scales and weights after some steps.
 
     `released` is what was delivered in each of them, (steps, ...). `arrived` has the cotangents of
-    what arrived: slot j in the step in which what was released in step k reaches delay `j - k + 1`,
-    so there are as many slots as steps, and more for what arrives after the last of them.
+    what arrived: what step k delivers after a delay is in slot `k + delay - 1`. So there are as
+    many slots as steps, and more for what arrives after the last of them.
     """
     values = released.values
     if values is None:

@@ -62,7 +62,7 @@ class Dense(NamedTuple):
         return jnp.asarray(scale) * weights.astype(scale.dtype).reshape(shape)
 
     def released_by(self, released: SpikeOutput, dtype: np.dtype) -> Float[Array, " sources"]:
-        """What its sources released."""
+        """The numbers that its sources released."""
         return released.dense(dtype)[self.first_source : self.first_source + self.sources]
 
     def deliver(
@@ -91,7 +91,7 @@ class Dense(NamedTuple):
         slots: int,
         places: int,
     ) -> Float[Array, "slots places"]:
-        """What a change of the matrix changes; as `_kernels/changed_weights.py` has it."""
+        """The tangent of the arrivals by the matrix, as `_kernels/changed_weights.py` has it."""
         x = jax.vmap(lambda r: self.released_by(r, change.dtype))(released)
         out, first = jnp.zeros((slots, places), change.dtype), self.delay - 1
         span = slice(self.first_place, self.first_place + self.targets)

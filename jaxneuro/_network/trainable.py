@@ -24,7 +24,7 @@ Params = dict[str, dict[str, jax.Array]]
 
 @dataclasses.dataclass(frozen=True)
 class Each:
-    """A parameter that has one number for each neuron or synapse when it is trained."""
+    """A parameter that has one number for each neuron when it is trained."""
 
     parameter: str
 
@@ -54,7 +54,7 @@ class Bounds(NamedTuple):
 
     @classmethod
     def of(cls, kind: spec.Ranged, value: np.ndarray) -> "Bounds":
-        """Those that a parameter declares, for its numbers at the start."""
+        """The range that a parameter declares, with the size of its numbers at the start."""
         low = kind.at_least if kind.above is None else kind.above
         high = kind.at_most if kind.below is None else kind.below
         return cls(low, high, kind.above is not None).around(value)

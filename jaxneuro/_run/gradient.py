@@ -95,7 +95,7 @@ def _parted(out: Any) -> tuple[Any, Any]:
 
 
 def _moving(given: Given, dots: Given) -> tuple[Given, Given]:
-    """What has a tangent, and the rest."""
+    """The arrays that have a tangent, and all others."""
     return eqx.partition(given, jax.tree.map(lambda _, dot: dot is not None, given, dots))
 
 
@@ -227,7 +227,7 @@ def _without_own(dots: Any, runtime: RuntimeNetwork, numbers: list[int]) -> Any:
 
 
 def _arrivals_of_change(dot: Any, p: RuntimePathway, released: Any, shape: tuple[int, int]) -> Any:
-    """What a change of the scales and weights of a pathway changes of what arrives."""
+    """The tangent of the arrivals by the scales and weights of a pathway."""
     change = [jnp.zeros_like(x) if d is None else d for d, x in zip(_own(p, dot), _own(p, p))]
     if p.dense is not None and p.matrix is not None:
         return p.dense.arrivals_of_change(change[0], released, *shape)
