@@ -105,6 +105,7 @@ def _of_ring_and_values(ring_dot, values_dot, released, step, scale, weights, ta
         return [_deliver(ring, SpikeOutput(counted, values), step, scale, weights, table, clear)]
 
     def transpose(counted, step, scale, weights, table, bar):
+        bar, scale, weights = once((bar, scale, weights))
         return value_cotangents(bar, counted, step, scale, weights, table, n, clear)
 
     fixed = released.slopes(), step, scale, weights, table

@@ -455,6 +455,13 @@ def test_a_derivative_of_the_gradient_is_refused():
     with pytest.raises(ValueError, match="no derivative itself"):
         jax.jacfwd(jax.jacfwd(voltage))(1.0)
 
+    def by_current(current):
+        state, _ = jn.scan(net, net.init(0), 10, {"A": current})
+        return state.groups[0].neurons.v.sum()
+
+    with pytest.raises(ValueError, match="no derivative itself"):
+        jax.grad(jax.grad(by_current))(100.0)
+
 
 def test_of_a_network_whose_populations_are_empty():
     cells = jn.Population("A", 0, jn.neurons.LIF(surrogate=FastSigmoid()))
