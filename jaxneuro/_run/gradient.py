@@ -171,8 +171,9 @@ def weights_after(loop: Callable, steps: int) -> Callable:
         return loop(*given, steps)
 
     def derived(given: Given, dots: Given) -> Any:
-        (_, runtime, held, _), of_runtime = given, dots[1]
-        numbers = _asked(of_runtime, runtime)
+        (net, runtime, held, _), of_runtime = given, dots[1]
+        # Arrivals that are whole numbers have no tangent: their delivery says so.
+        numbers = [] if net.fixed_point is not None else _asked(of_runtime, runtime)
         moving_dots = dots[0], _without_own(of_runtime, runtime, numbers), *dots[2:]
         moving, rest = _moving(given, moving_dots)
 
