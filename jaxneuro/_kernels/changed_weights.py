@@ -170,7 +170,7 @@ def _batched(operands: Any, dims: Any, *, structure: Any, **how: Any) -> tuple[A
     if any(d is not None for d in dims[1 + len(_RANKS) :]):
         raise ValueError(REFUSED)
     if dims[0] is not None:
-        like = lax.index_in_dim(like, 0, dims[0], keepdims=False)
+        like = jnp.sum(like, dims[0])
     new = [d is not None for d in dims[1 : 1 + len(_RANKS)]]
     arrays = [jnp.moveaxis(x, d, 0) if b else x for x, d, b in zip(arrays, dims[1:], new)]
     old = max(x.ndim - b - r for x, b, r in zip(arrays, new, _RANKS))

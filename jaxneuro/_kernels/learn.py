@@ -95,7 +95,7 @@ def learn(
     `ring` (slots, places) float32 or float64; with `clear` the slot of the step itself, which has
     been read, is emptied first. `table` has one section, of one projection.
 
-    Reverse-mode gradients visit all synapses in every step.
+    Derivatives visit all synapses in every step.
 
     Raises:
         InvalidValueError: for a batched table.
@@ -103,7 +103,7 @@ def learn(
     return _learn(ring, synapses, learn_inputs, table, programs, clear)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(4, 5))
+@functools.partial(jax.custom_jvp, nondiff_argnums=(4, 5))
 def _learn(ring, synapses, learn_inputs, table, programs, clear):
     released = learn_inputs.released.operands(ring.dtype)
     log = learn_inputs.log
@@ -118,22 +118,15 @@ def _learn(ring, synapses, learn_inputs, table, programs, clear):
     return ring, PlasticSynapses(*changed)
 
 
-def _forward(ring, synapses, learn_inputs, table, programs, clear):
+@_learn.defjvp
+def _slope(programs, clear, primals, tangents):
+    ring, synapses, learn_inputs, table = primals
+
     # The reference visits every row in every step, so that one step can be differentiated.
-    out = learn_reference(ring, synapses, learn_inputs, table, programs, clear)
-    return out, (ring, synapses, learn_inputs, table)
-
-
-def _backward(programs, clear, residuals, bars):
-    ring, synapses, learn_inputs, table = residuals
-
     def again(ring, synapses, learn_inputs):
         return learn_reference(ring, synapses, learn_inputs, table, programs, clear)
 
-    return (*jax.vjp(again, ring, synapses, learn_inputs)[1](bars), None)
-
-
-_learn.defvjp(_forward, _backward)
+    return jax.jvp(again, (ring, synapses, learn_inputs), tangents[:3])
 
 
 @functools.lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from jax import lax
 
 from .clock import Clock
 from .deliver_reference import clear_slot
+from .linear import linear
 from .program import Port
 from .rule_programs import RulePrograms
 from .table import Section, Table, expand, read_sections
@@ -66,15 +67,13 @@ def learn_reference(
     return ring, visit.finished(now)
 
 
-@jax.custom_vjp
-def _no_gradient(x: jax.Array) -> jax.Array:
-    """0, whose gradient is NaN: a loop of unknown length has none, and none must be made up."""
-    return jnp.zeros_like(x)
+def _no_gradient(lost: jax.Array, x: jax.Array) -> jax.Array:
+    """0, whose gradient is NaN if it is `lost`: a loop of unknown length has none to make up."""
 
+    def unknown(lost: jax.Array, bar: jax.Array) -> list[jax.Array]:
+        return [jnp.where(lost, jnp.full_like(bar, jnp.nan), 0)]
 
-_no_gradient.defvjp(
-    lambda x: (jnp.zeros_like(x), None), lambda _, bar: (jnp.full_like(bar, jnp.nan),)
-)
+    return linear(lambda _, x: [jnp.zeros_like(x)], unknown, (lost,), (x,))[0]
 
 
 class _Visit:
@@ -92,9 +91,7 @@ class _Visit:
         s = self.synapses
         now = _Synapses(s.weights, s.variables, self.before)
         if self.programs.does("post"):
-            behind = jnp.any(s.row_time < self.learn_inputs.step - 1)
-            now = lax.cond(behind, self._caught_up, lambda x: x, now)
-            now = self._past(now, self.learn_inputs.step)
+            now = self._past(self._caught_up(now), self.learn_inputs.step)
         tick = self.learn_inputs.tick
         if self.programs.does("tick"):
             now = self._phase("tick", now, jnp.broadcast_to(tick, self.event.shape), 0)
@@ -152,6 +149,7 @@ class _Visit:
     def _caught_up(self, now: _Synapses) -> _Synapses:
         """Synapses that other kernels have left behind, brought to the step before this one."""
         until = self.learn_inputs.step - 1
+        behind = jnp.any(self.synapses.row_time < until)
         fixed = lax.stop_gradient((self.learn_inputs, self.synapses, now))
         visit = _Visit(self.programs, *fixed[:2], self.place, self.event, self.value)
 
@@ -159,7 +157,10 @@ class _Visit:
             return jnp.any(visit._oldest(now.touched, until)[0])
 
         out = lax.while_loop(more, lambda now: visit._past(now, until), fixed[2])
-        lost = _no_gradient(now.weights) + _no_gradient(jnp.sum(self.learn_inputs.numbers))
+        # Not `lax.cond`, of which `vmap` makes what JAX cannot transpose.
+        out = jax.tree.map(lambda x, y: jnp.where(behind, x, y), out, now)
+        numbers = jnp.sum(self.learn_inputs.numbers)
+        lost = _no_gradient(behind, now.weights) + _no_gradient(behind, numbers)
         return out._replace(weights=out.weights + lost.astype(out.weights.dtype))
 
     def _past(self, now: _Synapses, until: Any) -> _Synapses:

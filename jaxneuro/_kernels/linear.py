@@ -33,22 +33,6 @@ def linear(
     return _linear.bind(*leaves, *moving, of=flat(of), transpose=flat(transpose), fixed=n)
 
 
-def tied(numbers: Any, to: Any) -> Any:
-    """A pytree of tangents as it is, of which JAX cannot know any that does not depend on `to`.
-
-    Else it takes those in a loop that are 0 in forward mode, which not every operation has.
-    """
-    leaves, structure = jax.tree.flatten(numbers)
-    least = min(jax.tree.leaves(to), key=lambda x: x.size)
-
-    def transpose(*bars: jax.Array) -> list[jax.Array]:
-        return [*bars, jnp.zeros_like(least)]
-
-    return jax.tree.unflatten(
-        structure, linear(lambda *xs: xs[:-1], transpose, (), (*leaves, least))
-    )
-
-
 @_linear.def_impl
 def _now(*operands: Any, of: Callable, **_: Any) -> list:
     return of(*operands)

@@ -40,14 +40,14 @@ def rescale(
     return _rescale(weights, factors, bounds, due, table)
 
 
-@jax.custom_vjp
+@jax.custom_jvp
 def _target_sums(out, weights, due, table):
     return _call("jaxneuro_target_sums", _sum, _SUM_RANKS, native_available())(
         out, weights, due, table
     )
 
 
-@jax.custom_vjp
+@jax.custom_jvp
 def _rescale(weights, factors, bounds, due, table):
     return _call("jaxneuro_rescale", _scale, _SCALE_RANKS, native_available())(
         weights, factors, bounds, due, table
@@ -86,16 +86,13 @@ def _scale(weights, factors, bounds, due, table):
     return jnp.where(due, new, weights)
 
 
-def _with_gradient(function: Any, reference: Callable) -> None:
-    def forward(*operands):
-        return reference(*operands), operands
+def _with_slope(function: Any, reference: Callable) -> None:
+    def slope(primals, tangents):
+        *arrays, table = primals
+        return jax.jvp(lambda *x: reference(*x, table), tuple(arrays), tangents[:-1])
 
-    def backward(operands, bar):
-        *arrays, table = operands
-        return (*jax.vjp(lambda *x: reference(*x, table), *arrays)[1](bar), None)
-
-    function.defvjp(forward, backward)
+    function.defjvp(slope)
 
 
-_with_gradient(_target_sums, _sum)
-_with_gradient(_rescale, _scale)
+_with_slope(_target_sums, _sum)
+_with_slope(_rescale, _scale)

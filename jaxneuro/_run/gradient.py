@@ -26,7 +26,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from .. import spec
 from .._kernels.changed_weights import Change, arrivals_of_change
-from .._kernels.linear import batched_alike, tied
+from .._kernels.linear import batched_alike
 from .._network.pathway import RuntimePathway
 from .._network.runtime import RuntimeNetwork
 
@@ -196,7 +196,6 @@ def weights_after(loop: Callable, steps: int) -> Callable:
             of = lambda out: out[0][0].groups[target].ring  # noqa: E731, B023
             ring = _with_arrivals(of(smooth_dots), held[0].step + steps - 1, x[steps - 1 :])
             smooth_dots = eqx.tree_at(of, smooth_dots, ring)
-        smooth_dots = tied(smooth_dots, dots)
         none = jax.tree.map(lambda x: np.zeros(jnp.shape(x), jax.dtypes.float0), others)
         return eqx.combine(smooth, others), eqx.combine(smooth_dots, none)
 

@@ -335,10 +335,8 @@ class GLIF(Neuron):
         v, *others = self._moved(state, drive, dt)
         new = [jnp.where(free, x, y) for x, y in zip((drive.jumped(v), *others), state)]
         v_th = self.v_th + new[3] + new[4]
-        spikes, fired = threshold(new[0], v_th, self.surrogate, state.v)
-        # A reset that depends on v may hold v above the threshold.
-        spikes = jnp.where(free, spikes, jnp.zeros_like(spikes))
-        return GLIFState._make((*new, fired & free, left)), spikes
+        spikes, fired = threshold(new[0], v_th, self.surrogate, state.v, free=free)
+        return GLIFState._make((*new, fired, left)), spikes
 
     def _reset(self, state: GLIFState) -> GLIFState:
         """The state after the reset of those that spiked in the last step."""

@@ -33,6 +33,7 @@ FORMS = {
 
 
 SLOPE = FastSigmoid(0.15)
+GLIF = jn.neurons.GLIF(surrogate=SLOPE)
 
 
 def network(form=None, surrogate=SLOPE, dtype=jnp.float64):
@@ -41,7 +42,7 @@ def network(form=None, surrogate=SLOPE, dtype=jnp.float64):
     rule = jn.connectivity.FixedProbability(0.4, stored=form.pop("stored"))
     modulator, coupling = form.pop("modulator", False), form.pop("coupling", False)
     weights = form.pop("weights", None)
-    cells = jn.neurons.LIF(t_ref=1.0, surrogate=surrogate)
+    cells = form.pop("neurons", jn.neurons.LIF(t_ref=1.0, surrogate=surrogate))
     synapse, other = jn.synapses.Exponential(3.0), jn.synapses.ExponentialConductance(4.0, -80.0)
     projections = [
         jn.Projection("A", "A", rule, synapse=synapse, **form),
@@ -361,8 +362,9 @@ def test_a_cutoff_is_a_slope_that_ends(x64):
     assert not np.allclose(full["current"], slopes[0]["current"])
 
 
-def test_held_neurons_do_not_count():
-    net = network(dtype=jnp.float32)
+@pytest.mark.parametrize("model", [jn.neurons.LIF(t_ref=1.0, surrogate=SLOPE), GLIF])
+def test_held_neurons_do_not_count(model):
+    net = network({"neurons": model}, dtype=jnp.float32)
     state, _ = jax.jit(lambda: jn.scan(net, net.init(3), STEPS))()
     group = state.groups[0]
     counted = np.unpackbits(np.asarray(group.released.counted), bitorder="little")[:50] != 0
@@ -477,32 +479,43 @@ def test_of_a_network_whose_populations_are_empty():
     assert jax.grad(voltage)(1.0) == 0.0
 
 
-def test_what_no_derivative_reaches_may_have_no_forward_mode():
-    """Plastic weights have none, and JAX must not take it for numbers whose slope is 0."""
-    cells = [
-        jn.Population("A", 5, jn.neurons.LIF(surrogate=SLOPE)),
-        jn.Population("B", 5, jn.neurons.AdEx(surrogate=SLOPE)),
-    ]
+@pytest.mark.parametrize("target", ["A", pytest.param("B", marks=pytest.mark.slow)])
+def test_through_plastic_weights(target, x64):
+    """Forwards, back, and of a batch, to weights that the derivative reaches or not."""
+    cells = [jn.Population(name, 5, jn.neurons.LIF(surrogate=SLOPE)) for name in "AB"]
     every, synapse = jn.connectivity.AllToAll(), jn.synapses.Exponential(3.0)
+    shared = {"weight": 80.0, "delay": 1.0, "synapse": synapse}
+    rule = jn.plasticity.PairSTDP()
     links = [
-        jn.Projection("A", "A", every, weight=5.0, delay=1.0, synapse=synapse),
-        jn.Projection(
-            "B",
-            "B",
-            every,
-            weight=5.0,
-            delay=1.0,
-            synapse=synapse,
-            plasticity=jn.plasticity.PairSTDP(),
-        ),
+        jn.Projection("A", "A", every, **shared),
+        jn.Projection(target, "B", every, plasticity=rule, **shared),
     ]
-    net = jn.build(jn.Description(cells, links), 0, DT)
+    net = jn.build(jn.Description(cells, links), 0, DT, jnp.float64)
 
-    def voltage(gain):
-        state, _ = jn.scan(net.set("A->A", gain=gain), net.init(0), 200, {"A": 600.0, "B": 600.0})
-        return net.read(state, "A", "v").sum()
+    def voltage(gain, current=700.0):
+        changed = net.set("A->A", gain=gain)
+        state, _ = jn.scan(changed, net.init(0), 200, {"A": current, "B": 800.0})
+        return net.read(state, "A", "v").sum() + net.read(state, "B", "v").sum()
 
-    assert jax.grad(voltage)(1.0) != 0.0
+    back = jax.jit(jax.grad(voltage))(1.0)
+    assert back != 0.0
+    np.testing.assert_allclose(jax.jit(jax.jacfwd(voltage))(1.0), back, rtol=1e-9)
+    currents = jnp.array([700.0, 720.0])
+    each = jax.jit(jax.vmap(jax.grad(voltage), (None, 0)))(1.0, currents)
+    assert each[0] != each[1]
+    trials = jax.vmap(voltage, (None, 0))
+    both = jax.jit(jax.grad(lambda gain: trials(gain, currents).sum()))(1.0)
+    np.testing.assert_allclose(both, each.sum(), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_of_no_trials(x64):
+    net = network()
+    loss = lambda gain, key: loss_by(by_events, net)(parameters(net) | {"gain": gain}, net, key)  # noqa: E731
+    at, keys = parameters(net)["gain"], jnp.arange(0)
+    assert jax.vmap(jax.grad(loss), (None, 0))(at, keys)[0].shape == (0, *at[0].shape)
+    together = jax.grad(lambda at: jax.vmap(loss, (None, 0))(at, keys).sum())(at)
+    assert all(np.all(x == 0) for x in together)
 
 
 def test_by_a_population_whose_target_is_empty():
