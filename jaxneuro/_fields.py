@@ -173,8 +173,10 @@ class Model(spec.Module):
 
     def __repr__(self) -> str:
         parts = []
-        for field in dataclasses.fields(self):
+        for field in sorted(dataclasses.fields(self), key=lambda field: field.kw_only):
             value, kind = getattr(self, field.name), field.metadata.get("kind")
+            if field.kw_only and value == field.default:
+                continue
             own = isinstance(kind, spec.Ranged)
             shown = _shown(value, kind.unit) if own else text_of(value)
             if field.metadata.get("table"):

@@ -107,10 +107,12 @@ class Neuron(Model):
     the port. `rate_sign` is None where `voltage` gives mV; a model whose `voltage` gives a rate has
     1 if it is never negative, and 0 otherwise. `state_bounds` as of `Synapse`.
     `input_part` is the part of the drive that the `inputs` of a run are: a current [pA], or
-    "jump", 1 for a spike, of neurons that repeat spikes.
+    "jump", 1 for a spike, of neurons that repeat spikes. `repeats_inputs` says that the spikes of a
+    step are those inputs, where nothing else drives the neurons.
     """
 
     input_part: ClassVar[str] = "current"
+    repeats_inputs: ClassVar[bool] = False
     ports: ClassVar[tuple[str, ...]] = ()
     port_signs: ClassVar[Mapping[str, int]] = {}
     port_fills: ClassVar[Mapping[str, tuple]] = {}

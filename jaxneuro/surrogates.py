@@ -3,8 +3,9 @@
 A spike is a step of v, whose derivative is 0. A surrogate puts a smooth step S in its place, which
 rises from 0 to 1 around the threshold. What a time step adds to the number of spikes is then the
 rise of S in it, S(v at its end) - S(v at its start) unless v falls; the derivative of that is the
-derivative of a spike. The derivative of S(v) alone would count a voltage near the threshold again
-in each step, 10 to 1000 times what a difference gives.
+derivative of a spike. The derivative of S(v) alone counts a voltage near the threshold again in
+each step, 10 to 1000 times what a difference gives; with few steps per spike it trains all the
+same, and other libraries have it: `form="voltage"`.
 """
 
 import contextvars
@@ -45,6 +46,15 @@ class Surrogate(Model):
         kw_only=True,
         static=True,
         doc="the slope counts as 0 where v is further from the threshold; None for nowhere",
+    )
+
+    form: str = spec.field(
+        spec.OneOf("rise", "voltage"),
+        default="rise",
+        kw_only=True,
+        static=True,
+        doc="the derivative of a spike: that of the rise of the smooth step in a time step, or "
+        "the slope at the voltage at its end",
     )
 
     @abstractmethod
@@ -105,9 +115,14 @@ def with_counted(step: Callable) -> Callable:
     return run
 
 
-def _spikes(fired: Any, before: Any, x: Any, rising: Any, surrogate: Surrogate) -> jax.Array:
-    """Spikes as floats; `before` and `x` are distances from the threshold, `rising` bool (n,)."""
-    counted = rising & (_near(before, surrogate) | _near(x, surrogate))
+def _spikes(
+    fired: Any, before: Any, x: Any, rising: Any, free: Any, surrogate: Surrogate
+) -> jax.Array:
+    """Spikes as floats; `before` and `x` are distances from the threshold, the others bool (n,)."""
+    near = _near(x, surrogate)
+    if surrogate.form == "rise":
+        near = rising & (_near(before, surrogate) | near)
+    counted = jnp.broadcast_to(near if free is None else near & free, x.shape)
     spikes = _spike(fired, before, x, counted, surrogate)
     if (made := _made.get()) is not None:
         made.append((spikes, counted))
@@ -128,8 +143,10 @@ def _spike(fired: Any, before: Any, x: Any, counted: Any, surrogate: Surrogate) 
 def _spike_jvp(primals: Any, tangents: Any) -> Any:
     _, before, x, counted, surrogate = primals
     slope = lambda x: jnp.where(_near(x, surrogate), surrogate.slope(x), 0.0)  # noqa: E731
-    rise = slope(x) * tangents[2] - slope(before) * tangents[1]
-    return _spike(*primals), jnp.where(counted, rise, jnp.zeros_like(rise))
+    change = slope(x) * tangents[2]
+    if surrogate.form == "rise":
+        change = change - slope(before) * tangents[1]
+    return _spike(*primals), jnp.where(counted, change, jnp.zeros_like(change))
 
 
 def threshold(
@@ -145,7 +162,7 @@ def threshold(
     `fired = (v >= v_th)`. Without a surrogate the spikes are `fired` and have no gradient. With one
     they are float 0/1, and their derivative is that of the rise of a smooth step in this time step:
     `slope(v - v_th)` with respect to v and `-slope(before - v_th)` with respect to before, where
-    v does not fall, else 0.
+    v does not fall, else 0. A surrogate of the form "voltage" has the first part alone, everywhere.
 
     Args:
         v: voltage at the end of the step [mV]; it and the others broadcast to (n,).
@@ -175,8 +192,7 @@ def threshold(
         raise spec.InvalidValueError("threshold", "before", must, "None")
     middle = v_th if onset is None else onset
     rising = (v >= before) & (before < middle)
-    rising = rising if free is None else rising & free
-    return _spikes(fired, before - middle, v - middle, rising, surrogate), fired
+    return _spikes(fired, before - middle, v - middle, rising, free, surrogate), fired
 
 
 def crossing(
@@ -203,4 +219,4 @@ def crossing(
     fired = threshold(v, v_th)[1] & (before < v_th)
     if surrogate is None:
         return fired
-    return _spikes(fired, before - v_th, v - v_th, v >= before, surrogate)
+    return _spikes(fired, before - v_th, v - v_th, v >= before, None, surrogate)

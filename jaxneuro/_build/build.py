@@ -134,7 +134,7 @@ def build(
     resolver = Resolver(description, seed)
     resolved = {p.name: resolver.resolve(p) for p in description.projections}
     events = deterministic or mesh is not None
-    dense = frozenset() if events else find_dense(description, resolved, dt)
+    dense = {} if events else find_dense(description, resolved, dt)
     grouping = Grouping(description, resolved, dense)
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
     shared = shared_models(grouping)

@@ -1,6 +1,7 @@
 """The groups of a description, the receptors of a group, the projections of a pathway."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -76,7 +77,7 @@ class Grouping:
         self,
         description: Description,
         resolved: dict[str, ResolvedProjection],
-        dense: frozenset[str] = frozenset(),
+        dense: Mapping[str, bool] = MappingProxyType({}),
     ):
         self.description, self.resolved, self.dense = description, resolved, dense
         by_kind: dict[Hashable, list[Population]] = {}

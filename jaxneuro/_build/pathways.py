@@ -17,7 +17,7 @@ from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.values import is_individual
 from .._kernels.redraw import GAPS, UNIFORM, Draw
-from .._kernels.table import BLOCK_TARGETS
+from .._kernels.table import BLOCK_TARGETS, Table
 from .._mesh.lay import LaidTable, lay_table
 from .._network.dense import Dense
 from .._network.layout import MeshLayout
@@ -97,9 +97,16 @@ def build_pathway(
             ProjectionMember(p.name, p.pre.population, p.post.population, *grouping.input_of(p), i)
             for p, i in zip(projections, own)
         ),
-        dense=Dense.of(laid.table) if projections[0].name in grouping.dense else None,
+        dense=_dense(grouping, projections[0], laid.table),
     )
     return pathway, laid
+
+
+def _dense(grouping: Grouping, p: Projection, table: Table) -> Dense | None:
+    """How a projection is a matrix product."""
+    if p.name not in grouping.dense:
+        return None
+    return Dense.of(table, p.pre.population if grouping.dense[p.name] else None)
 
 
 def _real_weights(laid: LaidTable) -> Float[AnyArray, "..."]:

@@ -27,6 +27,7 @@ class Dense(NamedTuple):
         first_place, targets: in a slot of the ring of the target group.
         delay: [steps].
         individual: whether each synapse has a weight: row by row, a source each.
+        given: the population whose spikes are known before a loop, as inputs of the run, or None.
     """
 
     first_source: int
@@ -35,9 +36,10 @@ class Dense(NamedTuple):
     targets: int
     delay: int
     individual: bool
+    given: str | None
 
     @classmethod
-    def of(cls, table: Table) -> "Dense | None":
+    def of(cls, table: Table, given: str | None) -> "Dense | None":
         """The form of a table of one projection, None if it is no matrix with one delay."""
         if len(table.sections) != 1 or len(table.block_span) != 1:
             return None
@@ -50,7 +52,7 @@ class Dense(NamedTuple):
             return None
         place, delay = (int(np.asarray(x)[0]) for x in (table.block_offset, table.block_delay))
         own = section.flags & HAS_WEIGHTS != 0
-        return cls(section.first_row, section.rows, place + first, n, delay, own)
+        return cls(section.first_row, section.rows, place + first, n, delay, own, given)
 
     def matrix(
         self, scale: Float[AnyArray, "1"], weights: Float[AnyArray, " weights"]
@@ -84,18 +86,18 @@ class Dense(NamedTuple):
         row = row.at[self.first_place : self.first_place + self.targets].add(new)
         return lax.dynamic_update_index_in_dim(ring, row, slot, 0)
 
-    def arrivals_of_change(
+    def arrivals(
         self,
-        change: Float[Array, "sources targets"],
-        released: SpikeOutput,
+        released: Float[Array, "steps sources"],
+        matrix: Float[Array, "sources targets"],
         slots: int,
         places: int,
     ) -> Float[Array, "slots places"]:
-        """The tangent of the arrivals by the matrix, as `_kernels/changed_weights.py` has it."""
-        x = jax.vmap(lambda r: self.released_by(r, change.dtype))(released)
-        out, first = jnp.zeros((slots, places), change.dtype), self.delay - 1
-        span = slice(self.first_place, self.first_place + self.targets)
-        return out.at[first : first + x.shape[0], span].add(_product(x, change))
+        """What arrives of some steps: of step k in slot `k + delay - 1`."""
+        new, first = _product(released, matrix), self.delay - 1
+        left = places - self.first_place - self.targets
+        late = slots - first - released.shape[0]
+        return jnp.pad(new, ((first, late), (self.first_place, left)))
 
 
 def _product(x: jax.Array, matrix: jax.Array) -> jax.Array:

@@ -57,7 +57,7 @@ class Moving(NamedTuple):
         quanta: (inputs,) what one count of the ring stands for, None if it has the numbers.
         before: its cells.
         held: the states of the release models.
-        arrived: (inputs, n) what arrives in this step, None where nothing can.
+        arrived: (places,) what arrives in this step, None where nothing can.
         ring: from which that is read.
         coupled: what couplings do.
         inputs: currents or spikes by population name, () or (n,).
@@ -69,7 +69,7 @@ class Moving(NamedTuple):
     quanta: Float[AnyArray, " inputs"] | None
     before: Cells
     held: tuple
-    arrived: Num[Array, "inputs n"] | None
+    arrived: Num[Array, " places"] | None
     ring: Num[Array, "slots places"]
     coupled: Coupled
     inputs: Mapping[str, Float[Array, "..."]]
@@ -93,7 +93,7 @@ def plain_move(m: Moving, dt: float, dtype: np.dtype) -> Moved:
     """As XLA runs it."""
     arrived, step = m.arrived, m.last.now + 1
     if arrived is not None and m.quanta is not None:
-        arrived = arrived.astype(dtype) * m.quanta[:, None]
+        arrived = arrived.astype(dtype).reshape(m.quanta.size, -1) * m.quanta[:, None]
     # For a derivative the drive of stimuli is kept; all else is computed again from the state.
     stimuli, drive, outside = m.group.stimulate(m.before.stimuli, step, dt)
     group = dataclasses.replace(m.group, stimuli=())
@@ -110,6 +110,8 @@ def plain_move(m: Moving, dt: float, dtype: np.dtype) -> Moved:
 def _step(models, cells, held, arrived, drive, outside, coupled, inputs, step, dt, dtype):
     """The step of the neurons, receptors and releases of a group, after that of its stimuli."""
     group, releases = models
+    if arrived is not None:  # not before, so that a loop that has it keeps no copy
+        arrived = arrived.reshape(group.fed_inputs, group.n)
     drive, outside = coupled.plus(drive, outside)
     coupled = Coupled((), outside)
     after, (spikes, counted) = group.step(cells, arrived, coupled, inputs, step, dt, drive)

@@ -199,6 +199,11 @@ class RuntimePathway(eqx.Module):
     dense: Dense | None = eqx.field(static=True, default=None)
     matrix: Float[Array, "sources targets"] | None = None
 
+    @property
+    def known(self) -> bool:
+        """Whether it is a product of spikes that the inputs of a run give."""
+        return self.matrix is not None and self.dense is not None and self.dense.given is not None
+
     def deliver(
         self,
         ring: Num[Array, "slots places"],

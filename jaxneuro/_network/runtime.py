@@ -43,6 +43,7 @@ class RuntimeNetwork(eqx.Module):
         order: population names.
         dtype: that of its numbers.
         peers: per group on one device of a mesh, else None.
+        ahead: whether what is known before a loop is delivered there (`_network/ahead.py`).
     """
 
     groups: tuple[Group, ...]
@@ -54,6 +55,35 @@ class RuntimeNetwork(eqx.Module):
     order: tuple[str, ...] = eqx.field(static=True)
     dtype: np.dtype = eqx.field(static=True)
     peers: tuple[Peers, ...] | None = None
+    ahead: bool = eqx.field(static=True, default=False)
+
+    @property
+    def known_pathways(self) -> list[RuntimePathway]:
+        """Those whose spikes are inputs of a run, and whose delivery is a product."""
+        return [p for p in self.pathways if p.known]
+
+    @property
+    def delivered_to(self) -> set[int]:
+        """The groups into whose rings something is delivered step by step."""
+        return {p.target for p in self.pathways if not (self.ahead and p.known)}
+
+    def given(
+        self, pathway: RuntimePathway, inputs: Mapping[str, Num[Array, "..."]], steps: int
+    ) -> Num[Array, "steps sources"]:
+        """The spikes of the sources of a known pathway in the first steps of a run."""
+        first = 0
+        assert pathway.dense is not None
+        for member in self.groups[pathway.source].members:
+            if member.name == pathway.dense.given:
+                break
+            first += member.n
+        first = pathway.dense.first_source - first
+        x = inputs.get(pathway.dense.given)
+        if x is None:
+            return jnp.zeros((steps, pathway.dense.sources), bool)
+        x = x[:steps] if x.ndim == 2 else x[:steps, None]
+        x = jnp.broadcast_to(x, (steps, member.n))
+        return x[:, first : first + pathway.dense.sources]
 
     def step(
         self,
@@ -92,7 +122,12 @@ class RuntimeNetwork(eqx.Module):
         coupled = self._gathered(state)
         releases = tuple(p.release for p in delivered)
         cells, (rings, arrived) = [g.cells for g in state.groups], self.arrivals(rings, last, taps)
-        moved = self.moved(cells, releases, arrived, rings, last, inputs, coupled)
+        read = list(rings)
+        for number, tap in enumerate(taps or ()):
+            now = arrived[number]
+            if tap is not None and now is not None:
+                read[number] = now[None]
+        moved = self.moved(cells, releases, arrived, read, last, inputs, coupled)
         groups = tuple(
             GroupState(*m.cells, ring, self._everywhere(number, m.released))
             for number, (m, ring) in enumerate(zip(moved, rings))
@@ -118,13 +153,16 @@ class RuntimeNetwork(eqx.Module):
         self,
         cells: Sequence[Cells],
         releases: Sequence[Any],
-        arrived: Sequence[Num[Array, "_ _"] | None],
+        arrived: Sequence[Num[Array, " _"] | None],
         rings: Sequence[Num[Array, "_ _"]],
         last: Clock,
         inputs: Mapping[str, Float[Array, "..."]],
         coupled: Sequence[Coupled] | None = None,
     ) -> tuple[Moved, ...]:
-        """The groups after their neurons have moved; `releases` are the states of the pathways'."""
+        """The groups after their neurons have moved; `releases` are the states of the pathways'.
+
+        `arrived` are the slots of this step of `rings`.
+        """
         out = []
         for number, (group, before) in enumerate(zip(self.groups, cells)):
             mine = self._releases_of(number)
@@ -148,18 +186,17 @@ class RuntimeNetwork(eqx.Module):
         rings: Sequence[Num[Array, "_ _"]],
         last: Clock,
         taps: Sequence[Float[Array, " places"] | None] | None = None,
-    ) -> tuple[list[Num[Array, "_ _"]], list[Num[Array, "inputs n"] | None]]:
+    ) -> tuple[list[Num[Array, "_ _"]], list[Num[Array, " places"] | None]]:
         """The rings, unchanged, and what arrives from them at each group in the next step."""
         rings, out, step = list(rings), [], last.now + 1
-        targets = {p.target for p in self.pathways}
+        targets = self.delivered_to
         for number, (group, ring) in enumerate(zip(self.groups, rings)):
-            arrived = None
+            arrived = tap = None if taps is None else taps[number]
             if number in targets:
-                tap = None if taps is None else taps[number]
                 rings[number], arrived = arrivals(ring, step, tap)
-            elif group.fed_inputs:
+            elif tap is None and group.fed_inputs:
                 arrived = slot_of(ring, step)
-            out.append(None if arrived is None else arrived.reshape(group.fed_inputs, group.n))
+            out.append(arrived)
         return rings, out
 
     def waiting(self, state: NetworkState) -> tuple[SpikeOutput, ...]:
@@ -208,6 +245,9 @@ class RuntimeNetwork(eqx.Module):
         """
         rings, cleared, pathways = [group.ring for group in state.groups], set(), []
         for p, mine in zip(self.pathways, state.pathways):
+            if self.ahead and p.known:
+                pathways.append(mine)
+                continue
             spikes, target = state.groups[p.source].released, state.groups[p.target]
             v = getattr(target.neurons, "v", None)  # before a reset, which the next step does
             if v is None:  # a rate unit

@@ -27,6 +27,7 @@ from jax.custom_derivatives import SymbolicZero
 from .. import spec
 from .._kernels.changed_weights import Change, arrivals_of_change
 from .._kernels.linear import batched_alike
+from .._network.ahead import with_arrivals
 from .._network.pathway import RuntimePathway
 from .._network.runtime import RuntimeNetwork
 
@@ -194,7 +195,7 @@ def weights_after(loop: Callable, steps: int) -> Callable:
         smooth_dots = linear(moving_dots, now)
         for target, x in arriving.items():
             of = lambda out: out[0][0].groups[target].ring  # noqa: E731, B023
-            ring = _with_arrivals(of(smooth_dots), held[0].step + steps - 1, x[steps - 1 :])
+            ring = with_arrivals(of(smooth_dots), held[0].step + steps - 1, x[steps - 1 :])
             smooth_dots = eqx.tree_at(of, smooth_dots, ring)
         none = jax.tree.map(lambda x: np.zeros(jnp.shape(x), jax.dtypes.float0), others)
         return eqx.combine(smooth, others), eqx.combine(smooth_dots, none)
@@ -230,7 +231,14 @@ def _arrivals_of_change(dot: Any, p: RuntimePathway, released: Any, shape: tuple
     """The tangent of the arrivals by the scales and weights of a pathway."""
     change = [jnp.zeros_like(x) if d is None else d for d, x in zip(_own(p, dot), _own(p, p))]
     if p.dense is not None and p.matrix is not None:
-        return p.dense.arrivals_of_change(change[0], released, *shape)
+        dense = p.dense
+
+        def arrivals(change: Any, released: Any) -> Any:
+            x = jax.vmap(lambda r: dense.released_by(r, change.dtype))(released)
+            return dense.arrivals(x, change, *shape)
+
+        # What was released is kept as it is, in bits.
+        return jax.checkpoint(arrivals, prevent_cse=False)(change[0], released)
     return arrivals_of_change(Change(*change), released, p.scale, p.weights, p.table, *shape)
 
 
@@ -242,9 +250,3 @@ def _taps(runtime: RuntimeNetwork, held: Any, numbers: list[int], steps: int) ->
         jnp.zeros((steps, ring.shape[1]), ring.dtype) if number in targets else None
         for number, ring in enumerate(rings)
     )
-
-
-def _with_arrivals(ring: Any, step: Any, arriving: Any) -> Any:
-    """A ring after `step`, with what arrived in that step and what arrives in those after it."""
-    order = jnp.mod(step + jnp.arange(arriving.shape[0], dtype=jnp.int32), ring.shape[0])
-    return ring.at[order].add(arriving)

@@ -1,5 +1,6 @@
 """`scan`: the pure loop over time steps."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from jaxtyping import Array, Int32
 from .. import spec
 from .._arrays import ArrayLike, as_arguments
 from .._kernels.clock import Clock
+from .._network.ahead import Ahead
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
@@ -104,7 +106,13 @@ def scan_turns(
         net: Network, runtime: RuntimeNetwork, held: Any, inputs: Any, steps: int, taps: Any = None
     ) -> Any:
         state, sums = held
-        window = functools.partial(_window, net, runtime, record, (every, together), state.step - 1)
+        ahead, wanted = None, taps is not None
+        if runtime.known_pathways and steps:
+            runtime = dataclasses.replace(runtime, ahead=True)
+            ahead = Ahead.of(runtime, state, inputs, steps)
+            taps = _added(ahead.taps(steps), taps)
+        lengths = every, together
+        window = functools.partial(_window, net, runtime, record, lengths, wanted, state.step - 1)
         xs = inputs, taps
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), xs)
@@ -113,8 +121,10 @@ def scan_turns(
         if every > 1:
             per_step = jax.tree.map(lambda x: x.reshape(steps, *x.shape[2:]), per_step)
         *per_step, waiting = per_step
+        if ahead is not None:
+            held[0] = ahead.after(runtime, held[0], steps if turns is None else turns * every)
         out = tuple(held), (tuple(per_step), sampled)
-        return out if taps is None else (*out, waiting)
+        return (*out, waiting) if wanted else out
 
     def run(net: Network, runtime: RuntimeNetwork, state: NetworkState, inputs: Any) -> Any:
         sums = {name: RunningSums.none(net.populations[name]) for name in record.statistics}
@@ -136,6 +146,13 @@ def scan_turns(
         out = one_launch_or_loop(run, net, runtime, state, inputs, record, n_steps)
     state, recorded = out
     return state, _recording(net, start, record, n_steps, recorded)
+
+
+def _added(a: tuple, b: tuple | None) -> tuple:
+    """The sums of two numbers per group, each of which may be None."""
+    if b is None:
+        return a
+    return tuple(y if x is None else x if y is None else x + y for x, y in zip(a, b))
 
 
 def _checked(
@@ -179,14 +196,15 @@ def _window(
     runtime: RuntimeNetwork,
     record: Record,
     lengths: tuple[int, int],
+    wanted: bool,
     first: Int32[Array, ""],
     carry: tuple[Int32[Array, ""], NetworkState, dict],
     now: Any,
 ) -> tuple[tuple[Int32[Array, ""], NetworkState, dict], tuple]:
     """The steps up to the next sample; `lengths` how many, and how many are taken together.
 
-    `now` are their inputs and taps. `first` is a step before a loop of windows of one step, whose
-    carry begins with those since.
+    `now` are their inputs and taps; what each pathway delivered is a result if it is `wanted`.
+    `first` is a step before a loop of windows of one step, whose carry begins with those since.
     """
     every, together = lengths
 
@@ -206,7 +224,7 @@ def _window(
         return ((since + 1, state, sums), last), (
             bits,
             record.counts(net, output),
-            None if taps is None else waiting,
+            waiting if wanted else None,
         )
 
     if every == together:

@@ -13,7 +13,7 @@ from .._model import Drive
 from .._numerics.maths import decay_mean
 from ..spec import Less, Rule
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import ResetNeuron, countdown
+from ._membrane import NEEDS_SURROGATE, ResetNeuron, SubtractingNeuron, countdown
 
 
 class ALIFState(NamedTuple):
@@ -22,7 +22,7 @@ class ALIFState(NamedTuple):
     Attributes:
         v: membrane potential [mV]; after a spike its value *before* the reset.
         theta: what is added to the threshold [mV]; after a spike its value *before* the jump.
-        spikes: which spiked in the last step, bool.
+        spikes: which spiked in the last step, bool; floats with `reset_gradient`.
         refractory: steps left before the membrane moves again, uint16.
     """
 
@@ -32,7 +32,7 @@ class ALIFState(NamedTuple):
     refractory: jax.Array
 
 
-class ALIF(ResetNeuron):
+class ALIF(SubtractingNeuron):
     """Leaky integrate-and-fire neuron whose threshold rises with each spike.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v` and
@@ -40,7 +40,8 @@ class ALIF(ResetNeuron):
     held for `t_ref`, and `theta = theta + beta`.
 
     Update: exact in both for a drive that is constant over the step; then `jump` is added and v
-    compared with the threshold at the end of the step. theta decays while v is held.
+    compared with the threshold at the end of the step. theta decays while v is held. With
+    `reset="subtract"` a spike lowers v by `v_th - v_reset` instead.
 
     Start: at `e_l`, theta = 0.
 
@@ -49,7 +50,7 @@ class ALIF(ResetNeuron):
         neurons, NeurIPS 31, sec. 2; arXiv:1803.09574.
 
     Note:
-        In units of mV (the paper has none, and subtracts the threshold instead of a reset); the
+        In units of mV (the paper has none, and subtracts the threshold); the
         reset is applied at the start of the next step.
     """
 
@@ -62,20 +63,21 @@ class ALIF(ResetNeuron):
     tau_theta: Parameter = param(200.0, unit="ms", above=0.0, doc="time constant of theta")
     beta: Parameter = param(2.0, unit="mV", at_least=0.0, least=0.0, doc="jump of theta at a spike")
     surrogate: Surrogate | None = surrogate_field()
-    rules = (Less("v_reset", "v_th"),)
+    rules = (Less("v_reset", "v_th"), NEEDS_SURROGATE)
 
     def time_constants(self) -> dict[str, Any]:
         return {"v": self.tau_m, "theta": self.tau_theta}
 
     def init(self, n: int) -> ALIFState:
         v = jnp.full(n, self.e_l)
-        return ALIFState(v, jnp.zeros_like(v), jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+        return ALIFState(v, jnp.zeros_like(v), self.no_spikes(v), jnp.zeros(n, jnp.uint16))
 
     def step(self, state: ALIFState, drive: Drive, dt: float) -> tuple[ALIFState, jax.Array]:
         v = self.voltage(state)
-        raised = jnp.where(state.spikes, state.theta + self.beta, state.theta)
+        spiked = state.spikes.astype(bool)
+        raised = jnp.where(spiked, state.theta + self.beta, state.theta)
         theta = raised * jnp.exp(-dt / self.tau_theta)
-        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        free, left = countdown(spiked, state.refractory, self.t_ref, dt)
         current, conductance = drive.linear()
         rate = 1.0 / self.tau_m + conductance / self.c_m
         slope = self.e_l / self.tau_m + current / self.c_m - rate * v
@@ -83,7 +85,8 @@ class ALIF(ResetNeuron):
         spikes, fired = threshold(
             v, self.v_th + theta, self.surrogate, self.voltage(state), free=free
         )
-        return ALIFState(v, theta, fired, left), spikes
+        kept = spikes if self.reset_gradient else fired
+        return ALIFState(v, theta, kept, left), spikes
 
 
 class HomeostaticLIFState(NamedTuple):

@@ -13,7 +13,7 @@ from .._model import Drive, Neuron
 from ..integrators import Integrator, Linear
 from ..spec import Less, Maybe, Of, field
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import ResetNeuron, countdown, leaky
+from ._membrane import NEEDS_SURROGATE, SubtractingNeuron, countdown, leaky
 
 
 class LIFState(NamedTuple):
@@ -21,7 +21,7 @@ class LIFState(NamedTuple):
 
     Attributes:
         v: membrane potential [mV]; after a spike its value *before* the reset.
-        spikes: which spiked in the last step, bool.
+        spikes: which spiked in the last step, bool; floats with `reset_gradient`.
         refractory: steps left before the membrane moves again, uint16.
     """
 
@@ -30,7 +30,7 @@ class LIFState(NamedTuple):
     refractory: jax.Array
 
 
-class LIF(ResetNeuron):
+class LIF(SubtractingNeuron):
     """Leaky integrate-and-fire neuron with absolute refractoriness.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v`; a spike when
@@ -41,7 +41,8 @@ class LIF(ResetNeuron):
     and `v_inf = (c_m/tau_m e_l + current) / g`, and of fourth order in dt under conductances
     that decay; then `jump` is added and the threshold tested. A spike in step k holds v at
     `v_reset` through steps k+1 ... k+t_ref/dt. A `method` moves the membrane instead, if
-    given; many courses use `forward_euler`.
+    given; many courses use `forward_euler`. With `reset="subtract"` a spike lowers v by
+    `v_th - v_reset` instead, where it is held.
 
     Start: at `e_l`.
 
@@ -63,21 +64,21 @@ class LIF(ResetNeuron):
         Maybe(Of(Integrator)), default=None, doc="an integrator; None for the exact step"
     )
     surrogate: Surrogate | None = surrogate_field()
-    rules = (Less("v_reset", "v_th"),)
+    rules = (Less("v_reset", "v_th"), NEEDS_SURROGATE)
 
     def time_constants(self) -> dict[str, Any]:
         return {"v": self.tau_m}
 
     def init(self, n: int) -> LIFState:
         v = jnp.full(n, self.e_l)
-        return LIFState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+        return LIFState(v, self.no_spikes(v), jnp.zeros(n, jnp.uint16))
 
     def step(self, state: LIFState, drive: Drive, dt: float) -> tuple[LIFState, jax.Array]:
         v = self.voltage(state)
-        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        free, left = countdown(state.spikes.astype(bool), state.refractory, self.t_ref, dt)
         v = jnp.where(free, drive.jumped(self._membrane(v, drive, dt)), v)
         spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), free=free)
-        return LIFState(v, fired, left), spikes
+        return LIFState(v, spikes if self.reset_gradient else fired, left), spikes
 
     def _membrane(self, v: jax.Array, drive: Drive, dt: float) -> jax.Array:
         if self.method is None:

@@ -4,7 +4,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
+from .. import spec
 from .._model import Drive, Neuron
 
 
@@ -19,6 +21,49 @@ class ResetNeuron(Neuron):
         # No field of this class: it would be the first argument of every model.
         v_reset = self.v_reset  # pyright: ignore[reportAttributeAccessIssue]
         return jnp.where(state.spikes, v_reset, state.v)
+
+
+class SubtractingNeuron(ResetNeuron):
+    """A neuron with a threshold `v_th` whose reset may subtract, and may have a derivative.
+
+    Its state has the spikes as `no_spikes` has them.
+    """
+
+    reset: str = spec.field(
+        spec.OneOf("value", "subtract"),
+        default="value",
+        kw_only=True,
+        static=True,
+        doc="what a spike does to v: sets it to v_reset, or lowers it by v_th - v_reset",
+    )
+    reset_gradient: bool = spec.field(
+        spec.Flag(),
+        default=False,
+        kw_only=True,
+        static=True,
+        doc="whether a gradient with a surrogate goes through the reset, too",
+    )
+
+    def voltage(self, state: Any) -> jax.Array:
+        v, v_reset = state.v, self.v_reset  # pyright: ignore[reportAttributeAccessIssue]
+        if self.reset == "subtract":
+            v_reset = v - (self.v_th - v_reset)  # pyright: ignore[reportAttributeAccessIssue]
+        after = jnp.where(state.spikes.astype(bool), v_reset, v)
+        if self.reset_gradient:
+            after = after + (state.spikes - lax.stop_gradient(state.spikes)) * (v_reset - v)
+        return after
+
+    def no_spikes(self, v: jax.Array) -> jax.Array:
+        """Those before the first step, as the state has them: floats if they have a gradient."""
+        return jnp.zeros_like(v, dtype=v.dtype if self.reset_gradient else bool)
+
+
+# A class with rules of its own repeats it.
+NEEDS_SURROGATE = spec.Rule(
+    "reset_gradient",
+    "False without a surrogate",
+    lambda reset_gradient, surrogate: surrogate is not None or not reset_gradient,
+)
 
 
 def leaky(

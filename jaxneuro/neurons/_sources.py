@@ -52,6 +52,7 @@ class Relay(Neuron):
     """
 
     input_part: ClassVar[str] = "jump"
+    repeats_inputs: ClassVar[bool] = True
 
     def init(self, n: int) -> RelayState:
         return RelayState(jnp.zeros(n, bool))
