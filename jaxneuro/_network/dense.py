@@ -61,7 +61,8 @@ class Dense(NamedTuple):
         shape = self.sources, self.targets
         if not self.individual:
             return jnp.broadcast_to(scale, shape)
-        return jnp.asarray(scale) * weights.astype(scale.dtype).reshape(shape)
+        own = weights[: self.sources * self.targets]  # `simulate` makes arrays longer
+        return jnp.asarray(scale) * own.astype(scale.dtype).reshape(shape)
 
     def released_by(self, released: SpikeOutput, dtype: np.dtype) -> Float[Array, " sources"]:
         """The numbers that its sources released."""
@@ -94,10 +95,11 @@ class Dense(NamedTuple):
         places: int,
     ) -> Float[Array, "slots places"]:
         """What arrives of some steps: of step k in slot `k + delay - 1`."""
-        new, first = _product(released, matrix), self.delay - 1
+        # Before the product, which moves fewer numbers where each has many targets.
+        first = self.delay - 1
+        released = jnp.pad(released, ((first, slots - first - released.shape[0]), (0, 0)))
         left = places - self.first_place - self.targets
-        late = slots - first - released.shape[0]
-        return jnp.pad(new, ((first, late), (self.first_place, left)))
+        return jnp.pad(_product(released, matrix), ((0, 0), (self.first_place, left)))
 
 
 def _product(x: jax.Array, matrix: jax.Array) -> jax.Array:

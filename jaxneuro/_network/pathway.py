@@ -187,6 +187,7 @@ class RuntimePathway(eqx.Module):
         table, weights, release, plastic, source, target, dense: as of a `Pathway`.
         scale: (blocks,) what multiplies the weights of each block.
         matrix: scale times weight where it is a matrix product, else None.
+        ahead: whether its arrivals are made before the loop (`_network/ahead.py`).
     """
 
     table: Table
@@ -198,6 +199,7 @@ class RuntimePathway(eqx.Module):
     target: int = eqx.field(static=True)
     dense: Dense | None = eqx.field(static=True, default=None)
     matrix: Float[Array, "sources targets"] | None = None
+    ahead: bool = eqx.field(static=True, default=False)
 
     @property
     def known(self) -> bool:

@@ -43,7 +43,6 @@ class RuntimeNetwork(eqx.Module):
         order: population names.
         dtype: that of its numbers.
         peers: per group on one device of a mesh, else None.
-        ahead: whether what is known before a loop is delivered there (`_network/ahead.py`).
     """
 
     groups: tuple[Group, ...]
@@ -55,35 +54,6 @@ class RuntimeNetwork(eqx.Module):
     order: tuple[str, ...] = eqx.field(static=True)
     dtype: np.dtype = eqx.field(static=True)
     peers: tuple[Peers, ...] | None = None
-    ahead: bool = eqx.field(static=True, default=False)
-
-    @property
-    def known_pathways(self) -> list[RuntimePathway]:
-        """Those whose spikes are inputs of a run, and whose delivery is a product."""
-        return [p for p in self.pathways if p.known]
-
-    @property
-    def delivered_to(self) -> set[int]:
-        """The groups into whose rings something is delivered step by step."""
-        return {p.target for p in self.pathways if not (self.ahead and p.known)}
-
-    def given(
-        self, pathway: RuntimePathway, inputs: Mapping[str, Num[Array, "..."]], steps: int
-    ) -> Num[Array, "steps sources"]:
-        """The spikes of the sources of a known pathway in the first steps of a run."""
-        first = 0
-        assert pathway.dense is not None
-        for member in self.groups[pathway.source].members:
-            if member.name == pathway.dense.given:
-                break
-            first += member.n
-        first = pathway.dense.first_source - first
-        x = inputs.get(pathway.dense.given)
-        if x is None:
-            return jnp.zeros((steps, pathway.dense.sources), bool)
-        x = x[:steps] if x.ndim == 2 else x[:steps, None]
-        x = jnp.broadcast_to(x, (steps, member.n))
-        return x[:, first : first + pathway.dense.sources]
 
     def step(
         self,
@@ -189,7 +159,7 @@ class RuntimeNetwork(eqx.Module):
     ) -> tuple[list[Num[Array, "_ _"]], list[Num[Array, " places"] | None]]:
         """The rings, unchanged, and what arrives from them at each group in the next step."""
         rings, out, step = list(rings), [], last.now + 1
-        targets = self.delivered_to
+        targets = {p.target for p in self.pathways if not p.ahead}
         for number, (group, ring) in enumerate(zip(self.groups, rings)):
             arrived = tap = None if taps is None else taps[number]
             if number in targets:
@@ -245,7 +215,7 @@ class RuntimeNetwork(eqx.Module):
         """
         rings, cleared, pathways = [group.ring for group in state.groups], set(), []
         for p, mine in zip(self.pathways, state.pathways):
-            if self.ahead and p.known:
+            if p.ahead:
                 pathways.append(mine)
                 continue
             spikes, target = state.groups[p.source].released, state.groups[p.target]

@@ -65,23 +65,21 @@ def differentiable(
     """
     if not steps:
         return functools.partial(loop, steps=0)
-    pieces = _in_pieces(loop, steps, every, remat, after)
-
-    def whole(*given: Any) -> Any:
-        return loop(*given, steps)
+    whole = functools.partial(loop, steps=steps)
+    parts = weights_after(loop, steps) if after else whole
+    if remat:
+        parts = _in_pieces(loop, steps, every, remat, after)
 
     def derived(given: Given, dots: Given) -> Any:
         moving, rest = _moving(given, dots)
 
         def inner(moving: Given) -> Any:
             net, runtime, held, inputs = eqx.combine(moving, rest)
-            return pieces(net, _in_full(runtime), held, inputs)
+            return parts(net, _in_full(runtime), held, inputs)
 
         return jax.jvp(inner, (moving,), (dots,))
 
-    if not after:
-        return pieces if remat else whole
-    return _with_rule(whole, derived)
+    return _with_rule(whole, derived) if after else parts
 
 
 def _in_full(runtime: RuntimeNetwork) -> RuntimeNetwork:
@@ -123,14 +121,13 @@ def _with_rule(f: Callable, derived: Callable) -> Callable:
 
 def _in_pieces(loop: Callable, steps: int, every: int, remat: bool | int, after: bool) -> Callable:
     """The loop as one over pieces, and a shorter one where they are not all equal."""
-    length = every * piece_length(steps // every, None if remat in (False, True) else remat)
+    length = every * piece_length(steps // every, None if remat is True else remat)
     many = steps // length
 
     def pieces(net: Any, runtime: RuntimeNetwork, held: Any, inputs: Any) -> Any:
         def piece(held: Any, inputs: Any, steps: int = length) -> Any:
             one = weights_after(loop, steps) if after else functools.partial(loop, steps=steps)
-            if remat:
-                one = jax.checkpoint(one, prevent_cse=False)
+            one = jax.checkpoint(one, prevent_cse=False)
             return one(net, runtime, held, inputs)
 
         cut = lambda x: x[: many * length].reshape(many, length, *x.shape[1:])  # noqa: E731
@@ -210,7 +207,8 @@ def _asked(dots: Any, runtime: RuntimeNetwork) -> list[int]:
     return [
         k
         for k, (p, dot) in enumerate(zip(runtime.pathways, dots.pathways))
-        if p.plastic is None and k not in scaled and any(x is not None for x in _own(p, dot))
+        if p.plastic is None and not p.ahead and k not in scaled
+        if any(x is not None for x in _own(p, dot))
     ]
 
 
@@ -231,14 +229,8 @@ def _arrivals_of_change(dot: Any, p: RuntimePathway, released: Any, shape: tuple
     """The tangent of the arrivals by the scales and weights of a pathway."""
     change = [jnp.zeros_like(x) if d is None else d for d, x in zip(_own(p, dot), _own(p, p))]
     if p.dense is not None and p.matrix is not None:
-        dense = p.dense
-
-        def arrivals(change: Any, released: Any) -> Any:
-            x = jax.vmap(lambda r: dense.released_by(r, change.dtype))(released)
-            return dense.arrivals(x, change, *shape)
-
-        # What was released is kept as it is, in bits.
-        return jax.checkpoint(arrivals, prevent_cse=False)(change[0], released)
+        x = jax.vmap(lambda r: p.dense.released_by(r, change[0].dtype))(released)
+        return p.dense.arrivals(x, change[0], *shape)
     return arrivals_of_change(Change(*change), released, p.scale, p.weights, p.table, *shape)
 
 

@@ -1,6 +1,5 @@
 """`scan`: the pure loop over time steps."""
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -105,15 +104,11 @@ def scan_turns(
     def loop(
         net: Network, runtime: RuntimeNetwork, held: Any, inputs: Any, steps: int, taps: Any = None
     ) -> Any:
-        state, sums = held
-        ahead, wanted = None, taps is not None
-        if runtime.known_pathways and steps:
-            runtime = dataclasses.replace(runtime, ahead=True)
-            ahead = Ahead.of(runtime, state, inputs, steps)
-            taps = _added(ahead.taps(steps), taps)
+        (state, sums), wanted = held, taps is not None
+        inputs, known = inputs
         lengths = every, together
         window = functools.partial(_window, net, runtime, record, lengths, wanted, state.step - 1)
-        xs = inputs, taps
+        xs = inputs, known if taps is None else _added(known, taps)
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), xs)
         start = jnp.int32(0), state, sums
@@ -121,20 +116,22 @@ def scan_turns(
         if every > 1:
             per_step = jax.tree.map(lambda x: x.reshape(steps, *x.shape[2:]), per_step)
         *per_step, waiting = per_step
-        if ahead is not None:
-            held[0] = ahead.after(runtime, held[0], steps if turns is None else turns * every)
         out = tuple(held), (tuple(per_step), sampled)
         return (*out, waiting) if wanted else out
 
     def run(net: Network, runtime: RuntimeNetwork, state: NetworkState, inputs: Any) -> Any:
         sums = {name: RunningSums.none(net.populations[name]) for name in record.statistics}
+        made = None if turns is None else turns * every
+        ahead, runtime = Ahead.of(runtime, state, inputs, n_steps, made)
         moved = functools.partial(loop, steps=n_steps)
         if done is None:
             # What a user records may close over what is differentiated.
             own = record.function is not None or bool(record.recorders)
             after = bool(runtime.pathways) and not own
             moved = differentiable(loop, n_steps, every, remat, after)
-        (state, sums), out = moved(net, runtime, (state, sums), inputs)
+        given = inputs, ahead.in_steps(n_steps)
+        (state, sums), out = moved(net, runtime, (state, sums), given)
+        state = ahead.after(runtime, state, n_steps if made is None else made)
         return state, (*out, {name: x.sums() for name, x in sums.items()})
 
     start = state
@@ -148,10 +145,10 @@ def scan_turns(
     return state, _recording(net, start, record, n_steps, recorded)
 
 
-def _added(a: tuple, b: tuple | None) -> tuple:
-    """The sums of two numbers per group, each of which may be None."""
-    if b is None:
-        return a
+def _added(a: tuple | None, b: tuple) -> tuple:
+    """The sums of two arrays per group, each of which may be None."""
+    if a is None:
+        return b
     return tuple(y if x is None else x if y is None else x + y for x, y in zip(a, b))
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from .. import spec
 from .._model import Drive, Neuron
@@ -45,13 +44,13 @@ class SubtractingNeuron(ResetNeuron):
     )
 
     def voltage(self, state: Any) -> jax.Array:
-        v, v_reset = state.v, self.v_reset  # pyright: ignore[reportAttributeAccessIssue]
-        if self.reset == "subtract":
-            v_reset = v - (self.v_th - v_reset)  # pyright: ignore[reportAttributeAccessIssue]
-        after = jnp.where(state.spikes.astype(bool), v_reset, v)
-        if self.reset_gradient:
-            after = after + (state.spikes - lax.stop_gradient(state.spikes)) * (v_reset - v)
-        return after
+        v, spikes = state.v, state.spikes
+        v_th, v_reset = self.v_th, self.v_reset  # pyright: ignore[reportAttributeAccessIssue]
+        if self.reset_gradient:  # spikes are 0.0 or 1.0
+            if self.reset == "subtract":
+                return v - spikes * (v_th - v_reset)
+            return (1.0 - spikes) * v + spikes * v_reset
+        return jnp.where(spikes, v_reset if self.reset == "value" else v - (v_th - v_reset), v)
 
     def no_spikes(self, v: jax.Array) -> jax.Array:
         """Those before the first step, as the state has them: floats if they have a gradient."""
