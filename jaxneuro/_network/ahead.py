@@ -92,7 +92,7 @@ def _arrivals(
         x = inputs[p.dense.given][: steps - 1]
         x = x if x.ndim == 2 else x[:, None]
     if done is not None:  # the next loop delivers what the last step releases
-        x = x & (jnp.arange(steps - 1) < done - 1)[:, None]
+        x = x & (jnp.arange(steps - 1, dtype=jnp.int32) < done - 1)[:, None]
     x = jnp.broadcast_to(x, (steps - 1, p.dense.sources))
     last = p.dense.released_by(state.groups[p.source].released, p.matrix.dtype)
     x = _after_row(last != 0, x).astype(p.matrix.dtype)
