@@ -173,7 +173,7 @@ class Model(spec.Module):
 
     def __repr__(self) -> str:
         parts = []
-        for field in sorted(dataclasses.fields(self), key=lambda field: field.kw_only):
+        for field in sorted(dataclasses.fields(self), key=lambda field: bool(field.kw_only)):
             value, kind = getattr(self, field.name), field.metadata.get("kind")
             if field.kw_only and value == field.default:
                 continue

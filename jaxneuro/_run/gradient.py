@@ -228,9 +228,10 @@ def _without_own(dots: Any, runtime: RuntimeNetwork, numbers: list[int]) -> Any:
 def _arrivals_of_change(dot: Any, p: RuntimePathway, released: Any, shape: tuple[int, int]) -> Any:
     """The tangent of the arrivals by the scales and weights of a pathway."""
     change = [jnp.zeros_like(x) if d is None else d for d, x in zip(_own(p, dot), _own(p, p))]
-    if p.dense is not None and p.matrix is not None:
-        x = jax.vmap(lambda r: p.dense.released_by(r, change[0].dtype))(released)
-        return p.dense.arrivals(x, change[0], *shape)
+    dense = p.dense
+    if dense is not None and p.matrix is not None:
+        x = jax.vmap(lambda r: dense.released_by(r, change[0].dtype))(released)
+        return dense.arrivals(x, change[0], *shape)
     return arrivals_of_change(Change(*change), released, p.scale, p.weights, p.table, *shape)
 
 
