@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from . import assemblies as assemblies
     from . import checkpoint as checkpoint
     from . import io as io
+    from . import learning as learning
     from . import parallel as parallel
     from . import plasticity as plasticity
     from . import plot as plot
@@ -116,6 +117,7 @@ __all__ = [
     "each",
     "integrators",
     "io",
+    "learning",
     "neurons",
     "parallel",
     "param",
@@ -138,7 +140,7 @@ __all__ = [
 ]
 
 # Loaded when they are first used: a script that builds and runs a network needs none of them.
-_MODULES = ("assemblies", "checkpoint", "io", "parallel", "plasticity", "plot")
+_MODULES = ("assemblies", "checkpoint", "io", "learning", "parallel", "plasticity", "plot")
 _LATER = {name: name for name in _MODULES}
 _LATER |= {"sweep": "parallel", "citations": "_run.citations"}
 _LATER |= dict.fromkeys(("each", "trainable"), "_network.trainable")
