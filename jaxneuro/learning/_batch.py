@@ -14,6 +14,7 @@ from .._run.spike_trains import SpikeTrains
 from .._text import brief
 from ..spec import InvalidValueError
 
+_NEEDS_DT = "the time step [ms] of spikes with times"
 _LENGTHS = "one whole number per trial, from 0 to the steps of the array"
 
 
@@ -140,9 +141,7 @@ def _steps_of(number: int, x: Any, dt: Any, n: int | None) -> np.ndarray:
         x = _trains(field, x, dt, n)
     if isinstance(x, SpikeTrains):
         if dt is None:
-            raise InvalidValueError(
-                "batch", "dt", "the time step [ms] of spikes with times", "None"
-            )
+            raise InvalidValueError("batch", "dt", _NEEDS_DT, "None")
         return x.dense(dt)
     x = np.asarray(x)
     if x.ndim not in (1, 2) or (x.dtype == bool and x.ndim == 1):
@@ -157,9 +156,8 @@ def _trains(field: str, pair: tuple, dt: Any, n: int | None) -> SpikeTrains:
     if len(pair) != 2:
         raise InvalidValueError("batch", field, "times and neurons", f"{len(pair)} arrays")
     if n is None or dt is None:
-        missing = "n" if n is None else "dt"
-        must = "how many neurons spike" if n is None else "the time step [ms] of spikes with times"
-        raise InvalidValueError("batch", missing, must, "None")
+        field, must = ("n", "how many neurons spike") if n is None else ("dt", _NEEDS_DT)
+        raise InvalidValueError("batch", field, must, "None")
     times = spec.check("batch", field, spec.Numbers("ms", ndim=(1,)), pair[0])
     step = float(spec.check("batch", "dt", spec.Number("ms", above=0.0), dt))
     steps = np.ceil(np.max(times, initial=0.0) / step - 1e-6)
