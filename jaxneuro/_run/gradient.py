@@ -1,4 +1,4 @@
-"""The derivative of a loop: in pieces, and by the weights of projections once after each of them.
+"""The derivative of a loop: by its state in the loop, by the weights of projections after it.
 
 Within the loop a derivative by weights would be an array of all of them in every step. But each
 step is linear in them: with y the cotangent of what arrives, theirs is a sum of products of y and
@@ -7,9 +7,8 @@ not move, and hands out y: in each step a *tap*, zeros that stand for a change o
 added to it, and y is the cotangent of the tap. What arrives after the last step is still in the
 ring.
 
-A loop that is differentiated is one of pieces, of about as many steps as there are pieces. With
-`remat` only the state before each piece is kept, and each is run a second time. Its sums have the
-same order, and so the same bits, as without.
+With `remat` a loop that is differentiated is one of pieces, of about as many steps as there are
+pieces. Only the state before each piece is kept, and each is run a second time.
 """
 
 import functools

@@ -13,7 +13,14 @@ from .._model import Drive
 from .._numerics.maths import decay_mean
 from ..spec import Less, Rule
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import NEEDS_SURROGATE, ResetNeuron, SubtractingNeuron, countdown
+from ._membrane import (
+    NEEDS_SURROGATE,
+    ResetNeuron,
+    SubtractingNeuron,
+    countdown,
+    reset_field,
+    reset_gradient_field,
+)
 
 
 class ALIFState(NamedTuple):
@@ -63,6 +70,8 @@ class ALIF(SubtractingNeuron):
     tau_theta: Parameter = param(200.0, unit="ms", above=0.0, doc="time constant of theta")
     beta: Parameter = param(2.0, unit="mV", at_least=0.0, least=0.0, doc="jump of theta at a spike")
     surrogate: Surrogate | None = surrogate_field()
+    reset: str = reset_field()
+    reset_gradient: bool = reset_gradient_field()
     rules = (Less("v_reset", "v_th"), NEEDS_SURROGATE)
 
     def time_constants(self) -> dict[str, Any]:

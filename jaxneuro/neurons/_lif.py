@@ -13,7 +13,14 @@ from .._model import Drive, Neuron
 from ..integrators import Integrator, Linear
 from ..spec import Less, Maybe, Of, field
 from ..surrogates import Surrogate, surrogate_field, threshold
-from ._membrane import NEEDS_SURROGATE, SubtractingNeuron, countdown, leaky
+from ._membrane import (
+    NEEDS_SURROGATE,
+    SubtractingNeuron,
+    countdown,
+    leaky,
+    reset_field,
+    reset_gradient_field,
+)
 
 
 class LIFState(NamedTuple):
@@ -64,6 +71,8 @@ class LIF(SubtractingNeuron):
         Maybe(Of(Integrator)), default=None, doc="an integrator; None for the exact step"
     )
     surrogate: Surrogate | None = surrogate_field()
+    reset: str = reset_field()
+    reset_gradient: bool = reset_gradient_field()
     rules = (Less("v_reset", "v_th"), NEEDS_SURROGATE)
 
     def time_constants(self) -> dict[str, Any]:

@@ -22,42 +22,42 @@ class ResetNeuron(Neuron):
         return jnp.where(state.spikes, v_reset, state.v)
 
 
-class SubtractingNeuron(ResetNeuron):
+class SubtractingNeuron(Neuron):
     """A neuron with a threshold `v_th` whose reset may subtract, and may have a derivative.
 
-    Its state has the spikes as `no_spikes` has them.
+    It has `v_th`, `v_reset`, the fields `reset_field` and `reset_gradient_field`, and the rule `NEEDS_SURROGATE`. Its
+    state has the spikes as `no_spikes` has them.
     """
-
-    reset: str = spec.field(
-        spec.OneOf("value", "subtract"),
-        default="value",
-        kw_only=True,
-        static=True,
-        doc="what a spike does to v: sets it to v_reset, or lowers it by v_th - v_reset",
-    )
-    reset_gradient: bool = spec.field(
-        spec.Flag(),
-        default=False,
-        kw_only=True,
-        static=True,
-        doc="whether a gradient with a surrogate goes through the reset, too",
-    )
 
     def voltage(self, state: Any) -> jax.Array:
         v, spikes = state.v, state.spikes
-        v_th, v_reset = self.v_th, self.v_reset  # pyright: ignore[reportAttributeAccessIssue]
-        if self.reset_gradient:  # spikes are 0.0 or 1.0
-            if self.reset == "subtract":
+        me: Any = self
+        v_th, v_reset = me.v_th, me.v_reset
+        if me.reset_gradient:  # spikes are 0.0 or 1.0
+            if me.reset == "subtract":
                 return v - spikes * (v_th - v_reset)
             return (1.0 - spikes) * v + spikes * v_reset
-        return jnp.where(spikes, v_reset if self.reset == "value" else v - (v_th - v_reset), v)
+        return jnp.where(spikes, v_reset if me.reset == "value" else v - (v_th - v_reset), v)
 
     def no_spikes(self, v: jax.Array) -> jax.Array:
         """Those before the first step, as the state has them: floats if they have a gradient."""
-        return jnp.zeros_like(v, dtype=v.dtype if self.reset_gradient else bool)
+        floats = self.reset_gradient  # pyright: ignore[reportAttributeAccessIssue]
+        return jnp.zeros_like(v, dtype=v.dtype if floats else bool)
 
 
-# A class with rules of its own repeats it.
+def reset_field() -> Any:
+    """What a spike does to v."""
+    words = "what a spike does to v: sets it to v_reset, or lowers it by v_th - v_reset"
+    kind = spec.OneOf("value", "subtract")
+    return spec.field(kind, default="value", kw_only=True, static=True, doc=words)
+
+
+def reset_gradient_field() -> Any:
+    """Whether the reset has a derivative."""
+    words = "whether a gradient with a surrogate goes through the reset, too"
+    return spec.field(spec.Flag(), default=False, kw_only=True, static=True, doc=words)
+
+
 NEEDS_SURROGATE = spec.Rule(
     "reset_gradient",
     "False without a surrogate",
