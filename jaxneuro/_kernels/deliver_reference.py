@@ -113,6 +113,8 @@ def redrawn_gradient(
 
 def clear_slot(ring: jax.Array, step: Any) -> jax.Array:
     """`ring` with the slot of `step` set to 0."""
+    if ring.shape[0] == 1:
+        return jnp.zeros_like(ring)
     slot = jnp.mod(step, ring.shape[0])
     return lax.dynamic_update_index_in_dim(ring, jnp.zeros_like(ring[0]), slot, 0)
 

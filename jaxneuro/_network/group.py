@@ -162,13 +162,17 @@ def _arrivals(step: Any, ring: Any) -> tuple[Any, Any]:
 
 
 def _arrivals_transposed(step: Any, ring_bar: Any, arrived_bar: Any) -> tuple[Any]:
-    slot = lax.rem(step, jnp.int32(ring_bar.shape[0]))
     new = slot_of(ring_bar, step) + arrived_bar
+    if ring_bar.shape[0] == 1:
+        return (new[None],)
+    slot = lax.rem(step, jnp.int32(ring_bar.shape[0]))
     return (lax.dynamic_update_index_in_dim(ring_bar, new, slot, 0),)
 
 
 def slot_of(ring: Num[Array, "slots places"], step: Int32[Array, ""]) -> Num[Array, " places"]:
     """What arrives at the end of `step`."""
+    if ring.shape[0] == 1:  # of a batch JAX would make a gather
+        return ring[0]
     slot = lax.rem(step, jnp.int32(ring.shape[0]))
     return lax.dynamic_index_in_dim(ring, slot, 0, keepdims=False)
 
