@@ -133,6 +133,26 @@ def test_inputs_of_a_run(shape, monkeypatch):
     check(*both(monkeypatch, network(), {"E": x}))
 
 
+def test_what_is_known_before_the_loop(monkeypatch):
+    """The launch reads it from where a ring would be."""
+    cells = [
+        jn.Population("in", 40, jn.neurons.Relay()),
+        jn.Population("E", N, jn.neurons.LIF(), {"v": jn.Uniform(-70.0, -55.0)}),
+    ]
+    link = jn.Projection(
+        *("in", "E", jn.connectivity.AllToAll()),
+        weight=jn.Uniform(100.0, 400.0),
+        delay=0.3,
+        synapse=jn.synapses.Exponential(3.0),
+    )
+    net = jn.build(jn.Description(cells, [link]), 0, 0.1)
+    assert net.pathways[0].dense.given == "in"
+    trains = np.random.default_rng(2).random((STEPS, 40)) < 0.1
+    got, want = both(monkeypatch, net, {"in": trains})
+    assert np.bitwise_count(np.asarray(want[1][0])).sum() > 10
+    check(got, want)
+
+
 def test_float64(monkeypatch, x64):
     got, want = both(monkeypatch, network(on=DRIVE, dtype=jnp.float64))
     assert want[0].groups[0].neurons.v.dtype == jnp.float64
