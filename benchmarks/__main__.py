@@ -5,14 +5,18 @@ import importlib
 import os
 from pathlib import Path
 
+# Benchmarks in which XLA's pool has all cores of the process: of a sweep each thread runs a chunk,
+# and in training a matrix product is worth a thread.
+POOLED = ("digits", "layers", "sweep")
 NAMES = sorted(p.stem for p in Path(__file__).parent.glob("[a-z]*.py"))
 
 
 def set_threads(options: argparse.Namespace) -> None:
     """Gives this process so many cores, before JAX starts.
 
-    XLA's pool keeps one thread (see docs/performance.md), but in a sweep. The native kernels use
-    all cores of the process, one of which turns spikes into events while the next chunk runs.
+    XLA's pool keeps one thread (see docs/performance.md), except in the benchmarks of `POOLED`. The
+    native kernels use all cores of the process, one of which turns spikes into events while the
+    next chunk runs.
     """
     import jaxneuro as jn
 
@@ -23,7 +27,7 @@ def set_threads(options: argparse.Namespace) -> None:
             raise SystemExit(f"--threads must be at most {len(cores)}, the cores of this process")
         os.sched_setaffinity(0, cores[:threads])
     xla_threads = 2 if getattr(options, "case", "") == "two threads" else 1
-    if options.name == "sweep":  # each thread of the pool runs a chunk of its own
+    if options.name in POOLED:
         xla_threads = options.threads
     jn.configure_cpu(xla_threads=xla_threads)
 

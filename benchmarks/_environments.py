@@ -30,6 +30,15 @@ REQUIREMENTS: dict[str, list[str]] = {
         "jax==0.10.2",
         "numba==0.68.1",  # not a requirement of brainevent, but its CPU kernels need it
     ],
+    "spyx": [
+        "spyx==1.0.0",
+        "flax==0.12.8",
+        "optax==0.2.8",
+        "jax==0.10.2",
+        "scikit-learn==1.9.1",  # has the images of `digits`
+    ],
+    "jaxpike": ["jaxpike==0.1.4", "equinox==0.13.8", "jax==0.10.2"],
+    "snntorch": ["snntorch==1.0.0", "torch==2.14.1", "scikit-learn==1.9.1"],
 }
 
 

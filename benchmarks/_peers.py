@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ._environments import REQUIREMENTS, PeerError, environment, tail
 from ._record import Record, make_record, print_record
@@ -47,10 +48,21 @@ def run_peer(
 
     Raises PeerError if the peer has no such script, cannot be installed, or fails.
     """
+    options = {"neurons": neurons, "seconds": seconds, "threads": threads, "seed": seed, **more}
+    fields = run_script(peer, bench, options)
+    rec = make_record(**{key: value for key, value in fields.items() if key not in _EXTRA})
+    print_record(rec)
+    return rec
+
+
+def run_script(peer: str, bench: str, options: Mapping[str, object]) -> dict[str, Any]:
+    """Run one peer once, in a process of its own; return the fields of its JSON line.
+
+    Raises PeerError if the peer has no such script, cannot be installed, or fails.
+    """
     if peer not in known_peers(bench):
         known = ", ".join(known_peers(bench)) or "none"
         raise PeerError(f"no script of {peer!r} for benchmark {bench!r}: known peers are {known}")
-    options = {"neurons": neurons, "seconds": seconds, "threads": threads, "seed": seed, **more}
     command = [str(environment(peer)), str(SCRIPTS / f"{peer}_{bench}.py")]
     for name, value in options.items():
         command += [f"--{name}", str(value)]
@@ -65,10 +77,7 @@ def run_peer(
             f"{peer} {bench} failed, {why}:\n    {' '.join(command)}\n"
             f"{tail(done.stderr or done.stdout)}"
         )
-    fields = json.loads(lines[-1])
-    rec = make_record(**{key: value for key, value in fields.items() if key not in _EXTRA})
-    print_record(rec)
-    return rec
+    return json.loads(lines[-1])
 
 
 def _clean_environ() -> dict[str, str]:

@@ -15,6 +15,7 @@ import threading
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 DT_MS = 0.1
 
@@ -122,10 +123,13 @@ def emit(args: argparse.Namespace, packages: list[str], spikes: float, **fields:
         "threads": args.threads,
         "rate_hz": spikes / args.neurons / args.seconds,
         **fields,
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in packages},
-        },
     }
+    emit_fields(packages, line)
+
+
+def emit_fields(packages: list[str], fields: dict[str, Any]) -> None:
+    """Print one JSON line: the fields, floats rounded, and the versions of Python and packages."""
+    versions = {name: version(name) for name in packages}
+    line = fields | {"versions": {"python": platform.python_version(), **versions}}
     rounded = {k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()}
     print(json.dumps(rounded), flush=True)
