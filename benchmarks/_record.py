@@ -106,6 +106,13 @@ def print_record(rec: Record) -> None:
     print(json.dumps(rec), flush=True)
 
 
+def print_rounded(line: Record) -> Record:
+    """Print and return a line of other fields than a record has: floats rounded, with the CPU."""
+    line = {key: round_floats(value) for key, value in line.items()} | {"device": cpu_device()}
+    print_record(line)
+    return line
+
+
 def record(**fields: Any) -> Record:
     """Build, print and return the record of a run in this process (fields as `make_record`).
 

@@ -6,17 +6,17 @@ The part from `describe` to `Ours` shows how a network is trained with `jn.train
 import argparse
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
 import jaxneuro as jn
 
 from ._pairing import pair, print_table
 from ._peers import known_peers, run_script
-from ._record import Record, cpu_device, peak_rss_mb, print_record, round_floats
+from ._record import Record, peak_rss_mb, print_rounded
 from ._run import versions
 from .peers import _digits as task
 
@@ -96,6 +96,8 @@ class Ours:
     """A network with its optimiser."""
 
     def __init__(self) -> None:
+        import optax  # here, because other benchmarks do without it
+
         self.net = jn.build(describe(task.start_weights(0)), key=0, dt=DT)
         rebuild = jn.trainable(self.net, TRAINED)[1]
         self.adam = optax.adam(task.LEARNING_RATE)
@@ -132,13 +134,15 @@ class Ours:
 
 def run(options: argparse.Namespace) -> None:
     """Prints one JSON line of ours and one of each peer."""
+    if find_spec("optax") is None:
+        raise SystemExit("The optimiser is in optax: pip install optax")
     training, testing = task.load_examples(bool)
 
     def once() -> Record:
         line = {"bench": "digits", "impl": "jaxneuro"}
         line |= task.train(Ours(), training, testing, options)
         line |= {"peak_rss_mb": peak_rss_mb(), "threads": options.threads, "versions": versions()}
-        return printed(line)
+        return print_rounded(line)
 
     table = pair(once, {name: peer_of(name, options) for name in options.against}, 1)
     if options.against:
@@ -148,11 +152,4 @@ def run(options: argparse.Namespace) -> None:
 def peer_of(name: str, options: argparse.Namespace) -> Callable[[], Record]:
     """Runs the script of a peer, which prints its line."""
     values = {key: getattr(options, key) for key in ("epochs", "batch", "seeds", "threads")}
-    return lambda: printed(run_script(name, "digits", values))
-
-
-def printed(line: Record) -> Record:
-    """The line, rounded and printed."""
-    line = {key: round_floats(value) for key, value in line.items()} | {"device": cpu_device()}
-    print_record(line)
-    return line
+    return lambda: print_rounded(run_script(name, "digits", values))

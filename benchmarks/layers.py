@@ -19,7 +19,7 @@ import jaxneuro as jn
 from . import _bare_layers as bare
 from ._pairing import pair, print_table
 from ._peers import known_peers, run_script
-from ._record import Record, cpu_device, peak_rss_mb, print_record, round_floats
+from ._record import Record, peak_rss_mb, print_rounded
 from ._run import versions
 from .peers._layers import DECAY, STEEPNESS, Gradient, Task, add_task_options, time_in_turn
 
@@ -159,7 +159,7 @@ def run(options: argparse.Namespace) -> None:
             line |= compare(ours, other)
             line |= differences(value, jax.tree.leaves(slopes), bare_value, bare_slopes)
         line |= {"peak_rss_mb": peak_rss_mb(), "threads": options.threads, "versions": versions()}
-        return printed(line)
+        return print_rounded(line)
 
     table = pair(once, {name: peer_of(name, options) for name in options.against}, options.turns)
     if options.against:
@@ -211,11 +211,4 @@ def peer_of(name: str, options: argparse.Namespace) -> Callable[[], Record]:
     names = ("task", "inputs", "hidden", "batch", "steps", "repeats", "seed", "threads")
     values = {name: getattr(options, name) for name in names}
     values = {name: value for name, value in values.items() if value is not None}
-    return lambda: printed(run_script(name, "layers", values))
-
-
-def printed(line: Record) -> Record:
-    """The line, rounded and printed."""
-    line = {key: round_floats(value) for key, value in line.items()} | {"device": cpu_device()}
-    print_record(line)
-    return line
+    return lambda: print_rounded(run_script(name, "layers", values))

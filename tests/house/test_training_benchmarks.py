@@ -95,12 +95,12 @@ def test_digits_are_learned(monkeypatch, capsys):
     labels = np.arange(10)
     examples = task.Examples(task.latency_coded(images(10), bool), labels)
     monkeypatch.setattr(task, "load_examples", lambda _: (examples, examples))
-    monkeypatch.setattr(task, "LEARNING_RATE", 1e-2)
-    options = argparse.Namespace(epochs=40, batch=10, seeds=2, threads=1, against=[])
+    monkeypatch.setattr(task, "LEARNING_RATE", 2e-2)
+    options = argparse.Namespace(epochs=20, batch=10, seeds=1, threads=1, against=[])
     with jax.numpy_dtype_promotion("standard"):  # optax mixes types
         digits.run(options)
     (line,) = map(json.loads, capsys.readouterr().out.splitlines())
-    assert line["accuracies"] == [1.0, 1.0]
+    assert line["accuracies"] == [1.0]
     assert line["accuracy"] == 1.0
 
 
