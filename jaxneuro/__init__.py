@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from . import plasticity as plasticity
     from . import plot as plot
     from ._network.trainable import each as each
+    from ._network.trainable import shared as shared
     from ._network.trainable import trainable as trainable
     from ._run.citations import citations as citations
     from .parallel import sweep as sweep
@@ -126,6 +127,7 @@ __all__ = [
     "release",
     "rewire",
     "scan",
+    "shared",
     "simulate",
     "space",
     "spec",
@@ -143,7 +145,7 @@ __all__ = [
 _MODULES = ("assemblies", "checkpoint", "io", "learning", "parallel", "plasticity", "plot")
 _LATER = {name: name for name in _MODULES}
 _LATER |= {"sweep": "parallel", "citations": "_run.citations"}
-_LATER |= dict.fromkeys(("each", "trainable"), "_network.trainable")
+_LATER |= dict.fromkeys(("each", "shared", "trainable"), "_network.trainable")
 
 
 def __getattr__(name: str) -> Any:

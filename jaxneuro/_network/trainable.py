@@ -1,18 +1,22 @@
 """Parameters of a network as named arrays without bounds, for optimisers."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Integer
 
 from .. import spec
-from .._arrays import as_array, is_traced
+from .._arrays import ArrayLike, as_array, is_traced
 from .._fields import ParameterKind, named_parameters
 from .._model import Plasticity
+from .._text import counted
+from ..connectivity._given import Indices
 from ..spec import InvalidValueError
 from .bounds import sign_of
 from .get import Settable, get_value, settable
@@ -36,6 +40,52 @@ def each(parameter: str) -> Each:
         parameter: its name, such as "tau_m".
     """
     return Each(spec.check("each", "parameter", spec.Name(), parameter))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Shared:
+    """A parameter that synapses of one group have in common when it is trained."""
+
+    parameter: str
+    groups: Integer[np.ndarray, " synapses"]
+    shape: tuple[int, ...]
+
+
+@spec.arguments(
+    parameter=spec.OneOf("weight"),
+    groups=Indices(),
+    shape=spec.Maybe(spec.Items(spec.Whole(1))),
+)
+def shared(parameter: str, groups: ArrayLike, shape: tuple[int, ...] | None = None) -> Shared:
+    """In `jn.trainable`: one weight for all synapses of a group, such as a kernel's element.
+
+        rule = jn.connectivity.Convolution((28, 28), kernel=3, channels=(1, 8))
+        kernel = jn.shared("weight", rule.element, shape=(3, 3, 1, 8))
+        params, rebuild = jn.trainable(net, {"in->hid": kernel})
+
+    Args:
+        parameter: "weight".
+        groups: the group of each synapse, (synapses,), in the order of `net.connections(name)`:
+            whole numbers from 0, each at least once.
+        shape: of the parameter; None is (groups,).
+
+    Raises:
+        InvalidValueError: for a negative number, a group without synapses, and a shape of another
+            size. `jn.trainable` raises it for another number of synapses, and for weights that
+            differ within a group.
+    """
+    sizes = np.bincount(groups)
+    if not sizes.all() or not sizes.size:
+        must = "whole numbers from 0, each of at least one synapse"
+        got = f"no {sizes.argmin()} below {sizes.size - 1}" if sizes.size else "no synapses"
+        raise InvalidValueError("shared", "groups", must, got)
+    if shape is not None and math.prod(shape) != sizes.size:
+        must = f"of {counted(sizes.size, 'number')}, one for each group"
+        raise InvalidValueError("shared", "shape", must, str(shape))
+    return Shared(parameter, np.asarray(groups), shape or (sizes.size,))
+
+
+Named: TypeAlias = str | Each | Shared
 
 
 class Bounds(NamedTuple):
@@ -96,12 +146,21 @@ class Bounds(NamedTuple):
 
 
 class _Weights(NamedTuple):
-    """Where the weights of a projection's synapses are, in the order of its connections."""
+    """Where the weights of a projection's synapses are, in the order of its connections.
+
+    Attributes:
+        pathway: the number of the pathway.
+        index: of each synapse, among the weights of the pathway.
+        groups: of each synapse, the number of its weight; None if each has its own.
+    """
 
     pathway: int
     index: np.ndarray
+    groups: np.ndarray | None = None
 
     def put(self, net: Network, values: jax.Array) -> Network:
+        if self.groups is not None:
+            values = values.reshape(-1)[self.groups]
         weights = jnp.asarray(net.pathways[self.pathway].weights)
         flat, values = weights.reshape(-1), values.astype(weights.dtype)
         first, n = int(self.index[0]) if self.index.size else 0, self.index.size
@@ -165,7 +224,7 @@ class Rebuild:
 
 @spec.arguments(net=spec.Of(Network))
 def trainable(
-    net: Network, what: Mapping[str, str | Each | tuple[str | Each, ...] | list[str | Each]]
+    net: Network, what: Mapping[str, Named | tuple[Named, ...] | list[Named]]
 ) -> tuple[Params, Rebuild]:
     """Parameters of a network as named arrays, for `optax` and `jax.grad`.
 
@@ -185,8 +244,8 @@ def trainable(
 
     Args:
         net: the network; its values are where training starts. It may be over a mesh.
-        what: by name, as of `Network.set`, a parameter, several, or `jn.each(...)`. The weight of a
-            plastic projection is that with which it starts.
+        what: by name, as of `Network.set`, a parameter, several, `jn.each(...)`, or
+            `jn.shared(...)`. The weight of a plastic projection is that with which it starts.
 
     Returns:
         The parameters, `{name: {parameter: array}}` of the shapes that `Network.get` gives, and
@@ -217,14 +276,15 @@ def trainable(
 def _of_name(net: Network, name: str, keys: Any) -> dict[str, _Trained]:
     found, out = settable(net, name), {}
     for key in keys if isinstance(keys, list | tuple) else [keys]:
-        wide, key = isinstance(key, Each), key.parameter if isinstance(key, Each) else key
+        wide, group = isinstance(key, Each), key if isinstance(key, Shared) else None
+        key = key.parameter if isinstance(key, Each | Shared) else key
         if not isinstance(key, str):
-            must = "names of parameters, or jn.each(name)"
+            must = "names of parameters, jn.each(name), or jn.shared(name, groups)"
             raise InvalidValueError("trainable", f"what[{name!r}]", must, repr(key))
         if key in out:
             raise InvalidValueError(found.found.label, key, "named once", "named twice")
         out[key] = (
-            _of_own(net, found, name, key)
+            _of_own(net, found, name, key, group)
             if key in found.own
             else _of_model(net, found, name, key, wide)
         )
@@ -262,9 +322,17 @@ def _of_model(net: Network, found: Settable, name: str, key: str, wide: bool) ->
     return _Trained(Bounds.of(kind, value), value, _by_set(name, key))
 
 
-def _of_own(net: Network, found: Settable, name: str, key: str) -> _Trained:
+def _of_own(net: Network, found: Settable, name: str, key: str, group: Shared | None) -> _Trained:
     """A weight or a gain."""
     label = found.found.label
+    is_individual = (
+        key == "weight"
+        and found.kind == "projection"
+        and net.pathways[found.at[0]].members[found.at[1]].individual
+    )
+    if group is not None and not is_individual:
+        must = "one per synapse as described, such as weight=rule.weights(kernel), to be shared"
+        raise InvalidValueError(label, key, must, "one for all synapses")
     if found.kind != "projection":
         if found.kind == "coupling" and key == "weight" and net.couplings[found.at[0]].individual:
             raise InvalidValueError(label, key, "the gain (its weights are individual)", "weight")
@@ -272,7 +340,7 @@ def _of_own(net: Network, found: Settable, name: str, key: str) -> _Trained:
         return _Trained(_signed(net, found, key, value), value, _by_set(name, key))
     number, index = found.at
     pathway = net.pathways[number]
-    if key == "gain" or not (pathway.members[index].individual):
+    if not is_individual:
         value = np.asarray(getattr(pathway, key), np.float64)[index]
         return _Trained(_signed(net, found, key, value), value, _by_set(name, key))
     at = places(net, pathway, index)
@@ -280,11 +348,29 @@ def _of_own(net: Network, found: Settable, name: str, key: str) -> _Trained:
         must = "that of stored synapses (train the gain, or store the connections)"
         raise InvalidValueError(label, key, must, "stored=False")
     value = np.asarray(pathway.weights).reshape(-1)[at].astype(np.float64)
+    if group is not None:
+        value = _common(label, group, value)
     bounds = _signed(net, found, key, value)
     if pathway.plastic is not None:
         low, high = (None if b is None else float(b) for b in pathway.plastic.rule.bounds())
         bounds = Bounds(low, high).around(value)
-    return _Trained(bounds, value, _Weights(number, at).put)
+    weights = _Weights(number, at, None if group is None else group.groups)
+    return _Trained(bounds, value, weights.put)
+
+
+def _common(label: str, group: Shared, weights: np.ndarray) -> np.ndarray:
+    """The weight of each group, in the shape of the parameter."""
+    groups = group.groups
+    if groups.size != weights.size:
+        must = f"shared with one group for each of {counted(weights.size, 'synapse')}"
+        raise InvalidValueError(label, "weight", must, counted(groups.size, "number"))
+    common = np.empty(group.shape).reshape(-1)
+    common[groups] = weights
+    if (differs := weights != common[groups]).any():
+        k = int(differs.argmax())
+        got = f"{common[groups[k]]:g} and {weights[k]:g} in group {groups[k]}"
+        raise InvalidValueError(label, "weight", "the same for all synapses of a group", got)
+    return common.reshape(group.shape)
 
 
 def _signed(net: Network, found: Settable, key: str, value: np.ndarray) -> Bounds:

@@ -1,6 +1,7 @@
 """Connection rules: who connects to whom."""
 
 from ._blocks import BlockProbability as BlockProbability
+from ._convolution import Convolution as Convolution
 from ._degrees import FixedIndegree as FixedIndegree
 from ._degrees import FixedOutdegree as FixedOutdegree
 from ._distance import DistanceProbability as DistanceProbability
@@ -19,6 +20,7 @@ __all__ = [
     "AllToAll",
     "BlockProbability",
     "Chunk",
+    "Convolution",
     "DistanceProbability",
     "Edges",
     "Explicit",

@@ -80,7 +80,7 @@ class OneToOne(Rule):
         return values
 
 
-class _Indices(spec.Kind):
+class Indices(spec.Kind):
     """One axis of whole numbers of at least 0; kept as they are, if nobody can change them."""
 
     def convert(self, value: Any) -> Integer[np.ndarray, " indices"]:
@@ -121,8 +121,8 @@ class Explicit(Rule):
 
     pairs: ClassVar[str | None] = "given"
 
-    pre: np.ndarray = spec.field(_Indices(), doc="indices of the sources")
-    post: np.ndarray = spec.field(_Indices(), doc="indices of the targets")
+    pre: np.ndarray = spec.field(Indices(), doc="indices of the sources")
+    post: np.ndarray = spec.field(Indices(), doc="indices of the targets")
     shape: tuple[int, int] | None = spec.field(
         spec.Maybe(_Sizes()),
         default=None,

@@ -30,6 +30,7 @@ ROLES = {
 GIVEN = {
     "AllToAll": jn.connectivity.AllToAll(autapses=False),
     "BlockProbability": jn.connectivity.BlockProbability((40.0, 50.0), 0.3, max_outdegree=4),
+    "Convolution": jn.connectivity.Convolution((5, 4), (2, 3), (3, 2), (0, 1), channels=(1, 5)),
     "DistanceProbability": jn.connectivity.DistanceProbability(jn.space.Disc(41.0, 0.7), 39.9),
     "Explicit": jn.connectivity.Explicit([3, 0, 3], [0, 19, 0]),
     "FixedIndegree": jn.connectivity.FixedIndegree(3, multapses=False),

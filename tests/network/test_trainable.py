@@ -202,6 +202,21 @@ BAD = {
     "both": ({"in->hid": ["weight", "gain"]}, "projection 'in->hid'", "gain"),
     "twice": ({"hid": ["tau_m", "tau_m"]}, "population 'hid'", "tau_m"),
     "each weight": ({"hid->hid": jn.each("weight")}, "projection 'hid->hid'", "weight"),
+    "too few groups": (
+        {"in->hid": jn.shared("weight", np.zeros(29, int))},
+        "projection 'in->hid'",
+        "weight",
+    ),
+    "weights of a group that differ": (
+        {"in->hid": jn.shared("weight", np.zeros(30, int))},
+        "projection 'in->hid'",
+        "weight",
+    ),
+    "one weight": (
+        {"hid->hid": jn.shared("weight", np.arange(25))},
+        "projection 'hid->hid'",
+        "weight",
+    ),
     "a shared receptor": ({"in->hid": "tau_syn"}, "projection 'in->hid'", "tau_syn"),
     "a signal": ({"wave": "amplitude"}, "stimulation 'wave'", "amplitude"),
 }
@@ -213,6 +228,29 @@ def test_what_cannot_be_trained_is_refused(net, case):
     with pytest.raises(jn.InvalidValueError) as caught:
         jn.trainable(net, what)
     assert (caught.value.owner, caught.value.field) == (owner, field)
+
+
+def test_bad_groups_are_refused():
+    for groups, got in (([0, 2], "no 1"), ([0, -1], "-1"), ([], "no synapses"), ([0.5], "float")):
+        assert_refused(lambda x=groups: jn.shared("weight", x), "shared", "groups", got)
+    assert_refused(lambda: jn.shared("weight", [0, 1, 0], (3,)), "shared", "shape", "(3,)")
+    assert_refused(lambda: jn.shared("tau_m", [0]), "shared", "parameter", "tau_m")
+
+
+def test_synapses_of_a_group_share_a_weight_that_keeps_its_sign():
+    """Every target has its own conductance, shared by its sources."""
+    synapse = jn.synapses.ExponentialConductance(5.0, 0.0)
+    start, targets = np.array([0.5, 2.0, 1.0]), np.tile(np.arange(3), 4)
+    cells = [jn.Population(name, n, jn.neurons.LIF()) for name, n in (("A", 4), ("B", 3))]
+    rule = jn.connectivity.AllToAll()
+    link = jn.Projection("A", "B", rule, weight=start[targets], delay=1.0, synapse=synapse)
+    net = jn.build(jn.Description(cells, [link]), 0, 0.1)
+    params, rebuild = jn.trainable(net, {"A->B": jn.shared("weight", targets)})
+    np.testing.assert_allclose(rebuild.values(params)["A->B"]["weight"], start, rtol=1e-6)
+    moved = jax.tree.map(lambda x: x - 5.0, params)
+    weights = rebuild(moved, net).get("A->B", "weight")
+    np.testing.assert_array_equal(weights, rebuild.values(moved)["A->B"]["weight"][targets])
+    assert (weights >= 0.0).all()
 
 
 def test_unknown_names_and_a_delay(net):
