@@ -25,8 +25,8 @@ class ResetNeuron(Neuron):
 class SubtractingNeuron(Neuron):
     """A neuron with a threshold `v_th` whose reset may subtract, and may have a derivative.
 
-    It has `v_th`, `v_reset`, the fields `reset_field` and `reset_gradient_field`, and the rule `NEEDS_SURROGATE`. Its
-    state has the spikes as `no_spikes` has them.
+    It has `v_th`, `v_reset`, the fields `reset_field` and `reset_gradient_field`, and the rule
+    `NEEDS_SURROGATE`. Its state has the spikes as `no_spikes` has them.
     """
 
     def voltage(self, state: Any) -> jax.Array:
