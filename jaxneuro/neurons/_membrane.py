@@ -32,12 +32,15 @@ class SubtractingNeuron(Neuron):
     def voltage(self, state: Any) -> jax.Array:
         v, spikes = state.v, state.spikes
         me: Any = self
-        v_th, v_reset = me.v_th, me.v_reset
+        v_reset = me.v_reset
+        if me.reset == "value" and not me.reset_gradient:
+            return jnp.where(spikes, v_reset, v)
+        v_th = me.v_th
         if me.reset_gradient:  # spikes are 0.0 or 1.0
             if me.reset == "subtract":
                 return v - spikes * (v_th - v_reset)
             return (1.0 - spikes) * v + spikes * v_reset
-        return jnp.where(spikes, v_reset if me.reset == "value" else v - (v_th - v_reset), v)
+        return jnp.where(spikes, v - (v_th - v_reset), v)
 
     def no_spikes(self, v: jax.Array) -> jax.Array:
         """Those before the first step, as the state has them: floats if they have a gradient."""
