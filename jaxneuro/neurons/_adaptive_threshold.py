@@ -79,7 +79,7 @@ class ALIF(SubtractingNeuron):
 
     def init(self, n: int) -> ALIFState:
         v = jnp.full(n, self.e_l)
-        return ALIFState(v, jnp.zeros_like(v), self.no_spikes(v) if self.reset_gradient else jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+        return ALIFState(v, jnp.zeros_like(v), self.no_spikes(n), jnp.zeros(n, jnp.uint16))
 
     def step(self, state: ALIFState, drive: Drive, dt: float) -> tuple[ALIFState, jax.Array]:
         v = self.voltage(state)

@@ -80,7 +80,7 @@ class LIF(SubtractingNeuron):
 
     def init(self, n: int) -> LIFState:
         v = jnp.full(n, self.e_l)
-        return LIFState(v, self.no_spikes(v), jnp.zeros(n, jnp.uint16))
+        return LIFState(v, self.no_spikes(n), jnp.zeros(n, jnp.uint16))
 
     def step(self, state: LIFState, drive: Drive, dt: float) -> tuple[LIFState, jax.Array]:
         v = self.voltage(state)

@@ -42,10 +42,10 @@ class SubtractingNeuron(Neuron):
             return (1.0 - spikes) * v + spikes * v_reset
         return jnp.where(spikes, v - (v_th - v_reset), v)
 
-    def no_spikes(self, v: jax.Array) -> jax.Array:
+    def no_spikes(self, n: int) -> jax.Array:
         """Those before the first step, as the state has them: floats if they have a gradient."""
-        floats = self.reset_gradient  # pyright: ignore[reportAttributeAccessIssue]
-        return jnp.zeros_like(v, dtype=v.dtype if floats else bool)
+        me: Any = self
+        return jnp.zeros(n, me.v_th.dtype if me.reset_gradient else bool)
 
 
 def reset_field() -> Any:
