@@ -21,7 +21,7 @@ from .state import NetworkState
 
 
 class Ahead(NamedTuple):
-    """What arrives in the steps of a loop, and after it, of spikes that are known before it.
+    """Arrivals during a loop and after it, of spikes that are known before it.
 
     Attributes:
         arrivals: (steps + late, places) per group, of the first step on; None where nothing of
@@ -61,7 +61,7 @@ class Ahead(NamedTuple):
         return cls(tuple(out)), runtime
 
     def in_steps(self, steps: int) -> tuple | None:
-        """What arrives in each step, per group."""
+        """The arrivals of each step, per group."""
         if self.arrivals is None:
             return None
         return tuple(None if x is None else x[:steps] for x in self.arrivals)
@@ -84,7 +84,7 @@ class Ahead(NamedTuple):
 def _arrivals(
     p: RuntimePathway, state: NetworkState, inputs: Any, steps: int, done: Any
 ) -> Float[Array, "_ _"]:
-    """What arrives of a pathway from the first step on: in it the last one's spikes are sent."""
+    """The arrivals of a pathway from the first step on, which delivers the spikes before it."""
     assert p.dense is not None
     assert p.matrix is not None
     ring, x = state.groups[p.target].ring, jnp.zeros((steps - 1, 1), bool)

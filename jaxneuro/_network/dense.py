@@ -94,7 +94,7 @@ class Dense(NamedTuple):
         slots: int,
         places: int,
     ) -> Float[Array, "slots places"]:
-        """What arrives of some steps: of step k in slot `k + delay - 1`."""
+        """The arrivals of the spikes of some steps: of step k in slot `k + delay - 1`."""
         # Before the product, which moves fewer numbers where each has many targets.
         first = self.delay - 1
         released = jnp.pad(released, ((first, slots - first - released.shape[0]), (0, 0)))

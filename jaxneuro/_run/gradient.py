@@ -7,8 +7,10 @@ not move, and hands out y: in each step a *tap*, zeros that stand for a change o
 added to it, and y is the cotangent of the tap. What arrives after the last step is still in the
 ring.
 
-With `remat` a loop that is differentiated is one of pieces, of about as many steps as there are
-pieces. Only the state before each piece is kept, and each is run a second time.
+A loop of events that is differentiated is one of pieces, of about as many steps as there are
+pieces: then y of a piece alone is kept. With `remat` only the state before each piece is kept, and
+each is run a second time; sums have the same order, and so the same bits, as without. A loop whose
+deliveries are all products stays whole without `remat`: pieces would copy all that it keeps.
 """
 
 import functools
@@ -65,12 +67,11 @@ def differentiable(
     if not steps:
         return functools.partial(loop, steps=0)
     whole = functools.partial(loop, steps=steps)
-    parts = weights_after(loop, steps) if after else whole
-    if remat:
-        parts = _in_pieces(loop, steps, every, remat, after)
+    pieces = _in_pieces(loop, steps, every, remat, after)
 
     def derived(given: Given, dots: Given) -> Any:
         moving, rest = _moving(given, dots)
+        parts = pieces if remat or _has_events(given[1]) else weights_after(loop, steps)
 
         def inner(moving: Given) -> Any:
             net, runtime, held, inputs = eqx.combine(moving, rest)
@@ -78,7 +79,14 @@ def differentiable(
 
         return jax.jvp(inner, (moving,), (dots,))
 
-    return _with_rule(whole, derived) if after else parts
+    if not after:
+        return pieces if remat else whole
+    return _with_rule(whole, derived)
+
+
+def _has_events(runtime: RuntimeNetwork) -> bool:
+    """Whether the loop delivers spikes one by one, not by products alone."""
+    return any(p.matrix is None and not p.ahead for p in runtime.pathways)
 
 
 def _in_full(runtime: RuntimeNetwork) -> RuntimeNetwork:
@@ -120,13 +128,14 @@ def _with_rule(f: Callable, derived: Callable) -> Callable:
 
 def _in_pieces(loop: Callable, steps: int, every: int, remat: bool | int, after: bool) -> Callable:
     """The loop as one over pieces, and a shorter one where they are not all equal."""
-    length = every * piece_length(steps // every, None if remat is True else remat)
+    length = every * piece_length(steps // every, None if remat in (False, True) else remat)
     many = steps // length
 
     def pieces(net: Any, runtime: RuntimeNetwork, held: Any, inputs: Any) -> Any:
         def piece(held: Any, inputs: Any, steps: int = length) -> Any:
             one = weights_after(loop, steps) if after else functools.partial(loop, steps=steps)
-            one = jax.checkpoint(one, prevent_cse=False)
+            if remat:
+                one = jax.checkpoint(one, prevent_cse=False)
             return one(net, runtime, held, inputs)
 
         cut = lambda x: x[: many * length].reshape(many, length, *x.shape[1:])  # noqa: E731

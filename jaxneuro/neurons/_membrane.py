@@ -49,14 +49,14 @@ class SubtractingNeuron(Neuron):
 
 
 def reset_field() -> Any:
-    """What a spike does to v."""
+    """The field that says how a spike resets v."""
     words = "what a spike does to v: sets it to v_reset, or lowers it by v_th - v_reset"
     kind = spec.OneOf("value", "subtract")
     return spec.field(kind, default="value", kw_only=True, static=True, doc=words)
 
 
 def reset_gradient_field() -> Any:
-    """Whether the reset has a derivative."""
+    """The field that says whether a gradient goes through the reset."""
     words = "whether a gradient with a surrogate goes through the reset, too"
     return spec.field(spec.Flag(), default=False, kw_only=True, static=True, doc=words)
 
