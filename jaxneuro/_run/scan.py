@@ -102,10 +102,9 @@ def scan_turns(
     turns = None if done is None else done // every
 
     def loop(
-        net: Network, runtime: RuntimeNetwork, held: Any, inputs: Any, steps: int, taps: Any = None
+        net: Network, runtime: RuntimeNetwork, held: Any, read: Any, steps: int, taps: Any = None
     ) -> Any:
-        (state, sums), wanted = held, taps is not None
-        inputs, known = inputs
+        (state, sums), (inputs, known), wanted = held, read, taps is not None
         lengths = every, together
         window = functools.partial(_window, net, runtime, record, lengths, wanted, state.step - 1)
         xs = inputs, known if taps is None else _added(known, taps)
@@ -129,8 +128,8 @@ def scan_turns(
             own = record.function is not None or bool(record.recorders)
             after = bool(runtime.pathways) and not own
             moved = differentiable(loop, n_steps, every, remat, after)
-        given = inputs, ahead.in_steps(n_steps)
-        (state, sums), out = moved(net, runtime, (state, sums), given)
+        read = inputs, ahead.in_steps(n_steps)
+        (state, sums), out = moved(net, runtime, (state, sums), read)
         state = ahead.after(runtime, state, n_steps if made is None else made)
         return state, (*out, {name: x.sums() for name, x in sums.items()})
 

@@ -113,18 +113,18 @@ def _of_array(x: np.ndarray, lengths: Any) -> Batch:
         must = "(trials, steps, n), or currents (trials, steps), at least one trial"
         raise InvalidValueError("batch", "trials", must, f"{x.dtype} of shape {x.shape}")
     _check_kind("trials", x)
-    whole = np.full(len(x), x.shape[1], np.int32)
-    given = whole if lengths is None else np.asarray(lengths)
-    if given.shape != whole.shape or given.dtype.kind not in "iu":
+    every = np.full(len(x), x.shape[1], np.int32)
+    steps = every if lengths is None else np.asarray(lengths)
+    if steps.shape != every.shape or steps.dtype.kind not in "iu":
         raise InvalidValueError("batch", "lengths", _LENGTHS, brief(lengths))
-    beyond = np.flatnonzero((given < 0) | (given > x.shape[1]))
+    beyond = np.flatnonzero((steps < 0) | (steps > x.shape[1]))
     if beyond.size:
         k = beyond[0]
         must = f"from 0 to {x.shape[1]}, the steps of the array"
-        raise InvalidValueError("batch", "lengths", must, f"{given[k]} of trial {k}")
-    own = np.arange(x.shape[1]) < given[:, None]
-    x = np.where(own[..., None] if x.ndim == 3 else own, x, np.zeros((), x.dtype))
-    return _packed(np.ascontiguousarray(np.swapaxes(x, 0, 1)), given.astype(np.int32))
+        raise InvalidValueError("batch", "lengths", must, f"{steps[k]} of trial {k}")
+    mask = np.arange(x.shape[1]) < steps[:, None]
+    x = np.where(mask[..., None] if x.ndim == 3 else mask, x, np.zeros((), x.dtype))
+    return _packed(np.ascontiguousarray(np.swapaxes(x, 0, 1)), steps.astype(np.int32))
 
 
 def _packed(x: np.ndarray, lengths: np.ndarray) -> Batch:
