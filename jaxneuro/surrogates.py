@@ -171,8 +171,8 @@ def threshold(
         before: v at the start of the step, after a reset; needed with a surrogate.
         onset: where v goes up by itself [mV], in a model where it does: there the smooth step is,
             and what follows counts no more.
-        free: which neurons are not held after a spike, bool (n,): the others do not spike, and a
-            gradient need not visit their synapses.
+        free: which neurons are not held after a spike, bool (n,): a gradient need not visit the
+            synapses of the others. A model that may hold v above v_th gives -inf as their v.
 
     Returns:
         The spikes, (n,), and which neurons fired, bool (n,).
@@ -184,7 +184,6 @@ def threshold(
     # A voltage of +inf is an error, not a spike. It stays in the state, where the check after the
     # chunk finds it.
     fired = (v >= v_th) & (v < np.inf)
-    fired = fired if free is None else fired & free
     if surrogate is None:
         return fired, fired
     if before is None:

@@ -91,9 +91,8 @@ class ALIF(SubtractingNeuron):
         rate = 1.0 / self.tau_m + conductance / self.c_m
         slope = self.e_l / self.tau_m + current / self.c_m - rate * v
         v = jnp.where(free, drive.jumped(v + slope * decay_mean(rate, dt)), v)
-        spikes, fired = threshold(
-            v, self.v_th + theta, self.surrogate, self.voltage(state), free=free
-        )
+        before, seen = self.voltage(state), self.compared(v, free)
+        spikes, fired = threshold(seen, self.v_th + theta, self.surrogate, before, free=free)
         kept = spikes if self.reset_gradient else fired
         return ALIFState(v, theta, kept, left), spikes
 

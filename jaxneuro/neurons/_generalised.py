@@ -335,7 +335,9 @@ class GLIF(Neuron):
         v, *others = self._moved(state, drive, dt)
         new = [jnp.where(free, x, y) for x, y in zip((drive.jumped(v), *others), state)]
         v_th = self.v_th + new[3] + new[4]
-        spikes, fired = threshold(new[0], v_th, self.surrogate, state.v, free=free)
+        # A reset that depends on v may hold v above the threshold.
+        v = jnp.where(free, new[0], -jnp.inf)
+        spikes, fired = threshold(v, v_th, self.surrogate, state.v, free=free)
         return GLIFState._make((*new, fired, left)), spikes
 
     def _reset(self, state: GLIFState) -> GLIFState:

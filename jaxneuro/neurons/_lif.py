@@ -86,7 +86,8 @@ class LIF(SubtractingNeuron):
         v = self.voltage(state)
         free, left = countdown(state.spikes.astype(bool), state.refractory, self.t_ref, dt)
         v = jnp.where(free, drive.jumped(self._membrane(v, drive, dt)), v)
-        spikes, fired = threshold(v, self.v_th, self.surrogate, self.voltage(state), free=free)
+        before, seen = self.voltage(state), self.compared(v, free)
+        spikes, fired = threshold(seen, self.v_th, self.surrogate, before, free=free)
         return LIFState(v, spikes if self.reset_gradient else fired, left), spikes
 
     def _membrane(self, v: jax.Array, drive: Drive, dt: float) -> jax.Array:

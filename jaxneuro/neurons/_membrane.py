@@ -42,6 +42,11 @@ class SubtractingNeuron(Neuron):
             return (1.0 - spikes) * v + spikes * v_reset
         return jnp.where(spikes, v - (v_th - v_reset), v)
 
+    def compared(self, v: jax.Array, free: jax.Array) -> jax.Array:
+        """The v that a threshold is compared with: a neuron that is held does not spike."""
+        me: Any = self
+        return v if me.reset == "value" else jnp.where(free, v, -jnp.inf)
+
     def no_spikes(self, n: int) -> jax.Array:
         """Those before the first step, as the state has them: floats if they have a gradient."""
         me: Any = self
